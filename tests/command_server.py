@@ -99,8 +99,8 @@ class _Server:
         out, their_out = os.pipe()
         err, their_err = os.pipe()
         status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        told = {"words": words, "cwd": str(cwd), "environment": _changing()}
-        question = json.dumps(told).encode()
+        request = {"words": words, "cwd": str(cwd), "environment": _changing()}
+        question = json.dumps(request).encode()
         fds = (their_out, their_err, their_status.fileno())
         try:
             with self._lock:

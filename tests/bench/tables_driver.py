@@ -63,11 +63,11 @@ def copied(root: Path, made: Path, clusters: int) -> None:
                 os.link(path, target)
 
 
-def kept_work(said: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
+def kept_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
     """Do the work, and keep what each unit says of its files."""
     for unit in units:
         for done in work(run, [unit]):
-            with said.open("ab") as file:
+            with results.open("ab") as file:
                 pickle.dump((type(unit).__name__, done.files), file)
             yield done
 
@@ -75,15 +75,15 @@ def kept_work(said: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Don
 @cache
 def _said(path: Path) -> dict[str, Iterator[list[StagedFile]]]:
     """What was kept, for each kind of unit, again and again."""
-    said: dict[str, list[list[StagedFile]]] = {}
+    by_kind: dict[str, list[list[StagedFile]]] = {}
     with path.open("rb") as file, suppress(EOFError):
         while True:
             kind, files = pickle.load(file)
-            said.setdefault(kind, []).append(files)
-    return {kind: cycle(of_units) for kind, of_units in said.items()}
+            by_kind.setdefault(kind, []).append(files)
+    return {kind: cycle(of_units) for kind, of_units in by_kind.items()}
 
 
-def said_work(said: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
+def said_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
     """Say what a unit of the first run has said, of files of this run that nobody writes."""
     for unit in units:
         own = f'"cluster_id":"{unit.key.cluster_id}"'
@@ -92,7 +92,7 @@ def said_work(said: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Don
                 path=f"{file.table}/{run.run_id}/{uuid.uuid4().hex[:12]}-{number:06d}.parquet",
                 stats=re.sub('"cluster_id":"[^"]*"', own, file.stats),
             )
-            for number, file in enumerate(next(_said(said)[type(unit).__name__]))
+            for number, file in enumerate(next(_said(results)[type(unit).__name__]))
         ]
         yield Done(number=unit.number, files=files)
 
@@ -115,15 +115,15 @@ def main(arguments: list[str] | None = None) -> int:
     clusters = round(parser.parse_args(arguments).directories / 3)
     context = get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="kraftool-driver-") as temporary:
-        made, root, said = (Path(temporary) / name for name in ("made", "fleet", "said"))
+        made, root, results = (Path(temporary) / name for name in ("made", "fleet", "said"))
         with context.Pool(1) as maker:  # so that its memory is not the driver's
             maker.apply(build, (made, FleetPlan(clusters=_SAMPLE, nodes=3, seed=_SEED)))
             maker.apply(copied, (root, made, clusters))
         with context.Pool(1) as worker:
-            write(made, Path(temporary) / "first", worker, partial(kept_work, said))
+            write(made, Path(temporary) / "first", worker, partial(kept_work, results))
             first, _ = memory_mb(os.getpid()) or (0.0, 0.0)
             before = time.process_time()
-            report = write(root, Path(temporary) / "tables", worker, partial(said_work, said))
+            report = write(root, Path(temporary) / "tables", worker, partial(said_work, results))
         spent = time.process_time() - before
         high, _ = memory_mb(os.getpid()) or (0.0, 0.0)
     added = sum(table.added_files for table in report.tables)

@@ -33,16 +33,16 @@ class Ledger:
 
     def take(self, nodes: list[Node], watermark: int) -> None:
         """Compare every node with it, then learn what is committed now."""
-        found = {node.id: batches(node) for node in nodes}
-        for node_id, log in found.items():
+        logs = {node.id: batches(node) for node in nodes}
+        for node_id, log in logs.items():
             start = min(log, default=0)
             for base, data in self.committed.items():
                 if base >= start:
                     assert base in log, f"node {node_id} has lost the committed batch at {base}"
                     assert log[base] == data, f"node {node_id} has another batch at {base}"
-        longest = max(found.values(), key=lambda log: max(log, default=-1))
+        longest = max(logs.values(), key=lambda log: max(log, default=-1))
         below = {base: data for base, data in longest.items() if base < watermark}
-        for node_id, log in found.items():
+        for node_id, log in logs.items():
             start = min(log, default=0)
             wrong = {
                 base for base, data in below.items() if base >= start and log.get(base) != data
@@ -75,8 +75,8 @@ class Chaos:
         ended = [self._fault(victim) for victim in self._victims()]
         time.sleep(self.random.uniform(0.1, 3.0))
         self._load()
-        for each in ended:
-            each()
+        for finish in ended:
+            finish()
         self.settled()
 
     def settled(self) -> None:
@@ -91,7 +91,7 @@ class Chaos:
             shown = self.quorum.quorum()
             if shown is None or shown["highWatermark"] < self.ledger.watermark:
                 return None
-            ends = {each["id"]: each["logEndOffset"] for each in shown["voters"]}
+            ends = {voter["id"]: voter["logEndOffset"] for voter in shown["voters"]}
             at = int(shown["highWatermark"])
             return at if all(ends.get(node.id, -1) >= at for node in nodes) else None
 
@@ -143,7 +143,7 @@ class Chaos:
 def run(folder: Path, *, rounds: int, seed: int) -> Chaos:
     """So many rounds; raises at the first that does not hold, with what was done."""
     with Proxy() as proxy, Quorum(kafka.TOOLS_VERSION, folder, proxy) as quorum:
-        nodes = [quorum.add_controller(each) for each in (1, 2, 3)]
+        nodes = [quorum.add_controller(node_id) for node_id in (1, 2, 3)]
         quorum.use_bootstrap_servers()
         quorum.format(nodes, "--initial-controllers", quorum.initial_controllers())
         chaos = Chaos(quorum, seed)

@@ -110,7 +110,7 @@ class WitnessChaos:
             shown = self.cluster.quorum()
             if shown is None or shown["highWatermark"] < self.ledger.watermark:
                 return None
-            ends = {each["id"]: each["logEndOffset"] for each in shown["voters"]}
+            ends = {voter["id"]: voter["logEndOffset"] for voter in shown["voters"]}
             at = int(shown["highWatermark"])
             return at if all(ends.get(node.id, -1) >= at for node in nodes) else None
 
@@ -121,8 +121,8 @@ class WitnessChaos:
 def run(folder: Path, *, rounds: int, seed: int) -> WitnessChaos:
     """So many rounds; raises at the first in which no Kafka leads or a committed record is lost."""
     with Cluster(kafka.TOOLS_VERSION, folder) as cluster:
-        for each in (1, 2, 3):
-            cluster.add_node(each, ("controller",))
+        for node_id in (1, 2, 3):
+            cluster.add_node(node_id, ("controller",))
         cluster.use_bootstrap_servers()
         cluster.format(cluster.controllers, "--initial-controllers", cluster.initial_controllers())
         chaos = WitnessChaos(cluster, seed)
@@ -139,8 +139,8 @@ def run(folder: Path, *, rounds: int, seed: int) -> WitnessChaos:
 
 def shown(rounds: list[Round]) -> str:
     """The distribution in a line."""
-    times = sorted(each.took_s for each in rounds)
-    led = sum(each.has_witness_led for each in rounds)
+    times = sorted(chaos_round.took_s for chaos_round in rounds)
+    led = sum(chaos_round.has_witness_led for chaos_round in rounds)
     p90 = times[min(int(0.9 * len(times)), len(times) - 1)]
     return (
         f"{len(times)} rounds: a Kafka led after {times[len(times) // 2]:.1f} s (median),"

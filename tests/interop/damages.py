@@ -37,8 +37,8 @@ def without_snapshots(node: Node) -> None:
 def damage_middle(node: Node) -> int:
     """Two bits of a record in the first segment; the offset up to which the log is right."""
     path = segments(node)[0]
-    found = batches(path)
-    batch = found[len(found) // 2]
+    log_batches = batches(path)
+    batch = log_batches[len(log_batches) // 2]
     directories.flip(path, batch.position + batch.size - 3)
     return batch.base_offset
 
@@ -53,8 +53,8 @@ def damage_batch(node: Node, number: int) -> None:
 def flip_one_bit(node: Node) -> None:
     """One bit of a record in the middle of the log, with all that follows behind it."""
     path = segments(node)[0]
-    found = batches(path)
-    batch = found[len(found) // 2]
+    log_batches = batches(path)
+    batch = log_batches[len(log_batches) // 2]
     directories.flip(path, batch.position + batch.size - 3, 0x08)
 
 

@@ -24,12 +24,12 @@ def split(stdout: bytes, files: Sequence[str]) -> dict[str, bytes]:
         line = f"Dumping {name}\n".encode()
         at = starts[-1] + 1 if starts else 0
         # It must start a line; JSON payloads have no raw newline, so that they cannot fake it.
-        found = 0 if at == 0 and stdout.startswith(line) else stdout.find(b"\n" + line, at) + 1
-        if not stdout.startswith(line, found):
+        line_start = 0 if at == 0 and stdout.startswith(line) else stdout.find(b"\n" + line, at) + 1
+        if not stdout.startswith(line, line_start):
             raise kafka.KafkaFailed(
                 f"kafka-dump-log wrote no section for {name}:\n{stdout[-500:]!r}"
             )
-        starts.append(found)
+        starts.append(line_start)
     ends = [*starts[1:], len(stdout)]
     return {name: stdout[start:end] for name, start, end in zip(files, starts, ends, strict=True)}
 

@@ -81,8 +81,8 @@ def _swapped(past: Past) -> None:
 def _flip_header(node: Node, byte: int, change: int) -> None:
     """One bit that no CRC covers, in the middle of the log."""
     path = segments(node)[0]
-    found = batches(path)
-    directories.flip(path, found[len(found) // 2].position + byte, change)
+    log_batches = batches(path)
+    directories.flip(path, log_batches[len(log_batches) // 2].position + byte, change)
 
 
 _OFFSET, _EPOCH = 7, 15

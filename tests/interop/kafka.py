@@ -99,8 +99,8 @@ def _java_problem() -> str | None:
     if java is None:
         return f"no java on the PATH: {hint}"
     shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', shown)
-    if found is None or int(found.group(1)) < 17:
+    match = re.search(r'version "(\d+)', shown)
+    if match is None or int(match.group(1)) < 17:
         return f"java 17 is needed, `java -version` says {shown.splitlines()[:1]}: {hint}"
     return None
 
@@ -372,10 +372,10 @@ class Process:
         expression = re.compile(pattern)
 
         def probe() -> re.Match[str] | None:
-            found = expression.search(self.output())
-            if found is None:
+            match = expression.search(self.output())
+            if match is None:
                 self.require_alive()
-            return found
+            return match
 
         return wait_for(f"/{pattern}/ in {self.log}", probe, timeout=timeout, every=0.1)
 

@@ -30,14 +30,14 @@ def segments(node: Node) -> list[Path]:
 def batches(path: Path) -> list[RecordBatch]:
     """The whole batches of a segment or a checkpoint."""
     data = path.read_bytes()
-    found = scan(lambda position, size: data[position : position + size])
-    return [each for each in found if isinstance(each, RecordBatch)]
+    items = scan(lambda position, size: data[position : position + size])
+    return [item for item in items if isinstance(item, RecordBatch)]
 
 
 def snapshots(node: Node) -> list[Path]:
     """Oldest first, without the 0-0 one."""
-    found = sorted(partition(node).glob("*.checkpoint"))
-    return [path for path in found if not path.name.startswith("0" * 20)]
+    paths = sorted(partition(node).glob("*.checkpoint"))
+    return [path for path in paths if not path.name.startswith("0" * 20)]
 
 
 def contents(directory: Path) -> dict[str, bytes]:
@@ -60,14 +60,14 @@ def gathered(directory: Path, target: Path, *, below: int | None = None) -> Path
     data, start = b"", 0
     if first > 0:
         named = sorted((directory / PARTITION).glob("*.checkpoint"))
-        snapshot = next(each for each in named if int(each.name[:20]) >= (first if logs else 0))
+        snapshot = next(path for path in named if int(path.name[:20]) >= (first if logs else 0))
         data, start = snapshot.read_bytes(), int(snapshot.name[:20])
-    found = [batch for path in logs for batch in batches(path) if batch.base_offset >= start]
+    selected = [batch for path in logs for batch in batches(path) if batch.base_offset >= start]
     target.write_bytes(
         data
         + b"".join(
             record_batch.data
-            for record_batch in found
+            for record_batch in selected
             if below is None or record_batch.last_offset < below
         )
     )
@@ -77,10 +77,10 @@ def gathered(directory: Path, target: Path, *, below: int | None = None) -> Path
 def trees(files: Sequence[Path]) -> list[dict[str, str]]:
     """What the shell shows of gathered files, which lie in one folder; see `lasting`."""
     assert len({file.parent for file in files}) == 1, "they lie in one folder"
-    found = shelltrees.kafka_trees([file.name for file in files], files[0].parent)
+    by_name = shelltrees.kafka_trees([file.name for file in files], files[0].parent)
     return [
         lasting(shelltrees.comparable(kafka_tree.nodes, knows_version=not kafka_tree.faults))
-        for kafka_tree in found.values()
+        for kafka_tree in by_name.values()
     ]
 
 
@@ -89,7 +89,7 @@ def lasting(nodes: Mapping[str, str]) -> dict[str, str]:
     kept = {path: text for path, text in nodes.items() if not path.startswith("/image/cluster/")}
     for path, text in kept.items():
         if text.startswith("PartitionRegistration("):
-            kept[path] = ", ".join(each.group() for each in _PLACES.finditer(text))
+            kept[path] = ", ".join(place.group() for place in _PLACES.finditer(text))
     assert any(path.startswith("/image/topics/byName/kept/") for path in kept), "a tree of ours"
     return kept
 

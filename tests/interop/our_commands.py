@@ -26,7 +26,7 @@ def document(*arguments: object, code: int = 0) -> Any:
     done = kraftool(*arguments, "-o", "json")
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-    told = json.loads(done.stdout)
+    parsed = json.loads(done.stdout)
     schema = json.loads((ROOT / f"docs/schemas/{arguments[0]}.json").read_text())
-    Draft202012Validator(schema).validate(told)
-    return told
+    Draft202012Validator(schema).validate(parsed)
+    return parsed

@@ -61,8 +61,8 @@ def metric(node: Node, name: str) -> int:
     url = f"http://{HOST}:{_metrics[node.process.pid]}/metrics"
     with urllib.request.urlopen(url, timeout=60) as page:
         lines = page.read().decode().splitlines()
-    found = next(line for line in lines if line.startswith(f"kafka_server_raft_metrics_{name} "))
-    return int(float(found.split()[1]))
+    line = next(line for line in lines if line.startswith(f"kafka_server_raft_metrics_{name} "))
+    return int(float(line.split()[1]))
 
 
 def batches(node: Node) -> dict[int, bytes]:
@@ -72,19 +72,19 @@ def batches(node: Node) -> dict[int, bytes]:
 
 def batches_in(folder: Path) -> dict[int, bytes]:
     """The whole batches in a partition's folder, their bytes by base offset."""
-    found: dict[int, bytes] = {}
+    data_by_offset: dict[int, bytes] = {}
     for path in sorted(folder.glob("*.log")):
         try:
             data = path.read_bytes()
         except FileNotFoundError:
             continue  # a running node has removed it since
-        for each in scan(BytesSource("", data).read_at):
-            if isinstance(each, Damage):
+        for item in scan(BytesSource("", data).read_at):
+            if isinstance(item, Damage):
                 break  # what a running node is writing at the moment
-            assert isinstance(each, RecordBatch)
-            if each.is_valid:
-                found[each.base_offset] = each.data
-    return found
+            assert isinstance(item, RecordBatch)
+            if item.is_valid:
+                data_by_offset[item.base_offset] = item.data
+    return data_by_offset
 
 
 def end_of(node: Node) -> OffsetAndEpoch:
@@ -99,7 +99,7 @@ def end_of(node: Node) -> OffsetAndEpoch:
 def assert_same_log(one: Node, other: Node, *, below: int) -> int:
     """The batches that both have below an offset are the same bytes; how many there were."""
     ours, theirs = batches(one), batches(other)
-    common = {each for each in ours.keys() & theirs.keys() if each < below}
+    common = {offset for offset in ours.keys() & theirs.keys() if offset < below}
     start = max(min(ours, default=below), min(theirs, default=below))
     for base in sorted(ours.keys() | theirs.keys()):
         if start <= base < below:

@@ -51,7 +51,7 @@ class Writer(BlindMachine):
             self._writing = asyncio.get_running_loop().create_task(self._write(effect.epoch))
 
     async def _write(self, epoch: int) -> None:
-        each = len(self._records)
+        count = len(self._records)
         size = sum(len(record) + _FRAME for record in self._records)
         append = Append(epoch=epoch, records=self._records, size=size)
         began, given = time.monotonic(), 0
@@ -61,7 +61,7 @@ class Writer(BlindMachine):
             nonlocal given
             while True:
                 due = began + given / self._rate
-                given += each
+                given += count
                 if (wait := due - time.monotonic()) > 0:
                     await asyncio.sleep(wait)
                 try:

@@ -174,8 +174,8 @@ def _epochs_differ(case: ElectionCase) -> bool:
 
 
 SITUATIONS = {
-    each.name: each
-    for each in (
+    situation.name: situation
+    for situation in (
         Situation(
             name="killed-together",
             what="three voters, all killed at one moment; the logs are equal",
@@ -247,17 +247,17 @@ def as_scenario(case: ElectionCase) -> dict[str, Any]:
     nodes = {}
     for node in case.nodes:
         state = node.election
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "log": dict(node.log.epochs),
             "end": node.log.end,
         }
         if state is not None:
-            told["epoch"] = state.epoch
+            fields["epoch"] = state.epoch
             if state.leader_id is not None:
-                told["leader"] = state.leader_id
+                fields["leader"] = state.leader_id
             if state.voted is not None:
-                told["voted"] = state.voted.id
-        nodes[node.id] = told
+                fields["voted"] = state.voted.id
+        nodes[node.id] = fields
     return {"kraftVersion": case.kraft_version, "nodes": nodes}
 
 
@@ -266,14 +266,14 @@ def as_scenario(case: ElectionCase) -> dict[str, Any]:
 
 def together(random: Random, ids: list[int]) -> list[tuple[int, float]]:
     """(node, seconds after the first) of processes that a script starts at once, in any order."""
-    return [(each, 0.0) for each in random.sample(ids, len(ids))]
+    return [(node_id, 0.0) for node_id in random.sample(ids, len(ids))]
 
 
 def apart(random: Random, ids: list[int]) -> list[tuple[int, float]]:
     """Processes that come up seconds apart, as an operator or a slow machine starts them."""
     at, plan = 0.0, []
-    for each in random.sample(ids, len(ids)):
-        plan.append((each, at))
+    for node_id in random.sample(ids, len(ids)):
+        plan.append((node_id, at))
         at += random.uniform(0.5, 4)
     return plan
 
@@ -290,7 +290,7 @@ def start(cluster: Cluster, plan: list[tuple[int, float]], *, timeout: float = 9
         (cluster.logs / f"node-{node.id}.log").unlink(missing_ok=True)
     began = time.time()
     spawned: dict[int, int] = {}
-    left = sorted(plan, key=lambda each: each[1])
+    left = sorted(plan, key=lambda planned: planned[1])
     try:
         deadline = began + timeout
         while time.time() < deadline:
@@ -357,8 +357,8 @@ def _started(log: str, spawned_ms: int, began: float) -> Started:
             listening = at_ms
         elif _HAS_ROLE in line:
             raft = at_ms if raft is None else raft
-        elif found := _COMMITS.search(line):
-            committed.append((at_ms, int(found[1])))
+        elif match := _COMMITS.search(line):
+            committed.append((at_ms, int(match[1])))
     return Started(
         spawned_ms=spawned_ms,
         raft_ms=raft,

@@ -150,7 +150,7 @@ def small_segments(version: str) -> dict[str, str]:
 
 def voters(cluster: Cluster) -> list[int]:
     shown = kafka.wait_for("an answer to describe-quorum", cluster.quorum)
-    return sorted(each["id"] for each in shown["voters"])
+    return sorted(voter["id"] for voter in shown["voters"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +271,8 @@ class Kept:
     def tree(self, node: Node, name: str) -> dict[str, str]:
         """What Kafka's shell shows of a node in a photograph; asked once."""
         if (node.id, name) not in self._trees:
-            [found] = trees([self.gathered(self.kept(node, name))])
-            self._trees[node.id, name] = found
+            [tree] = trees([self.gathered(self.kept(node, name))])
+            self._trees[node.id, name] = tree
         return self._trees[node.id, name]
 
     def gathered(self, directory: Path, *, below: int | None = None) -> Path:
@@ -297,10 +297,10 @@ class Kept:
     def assert_tree(self, wanted: Mapping[str, str], *nodes: Node) -> None:
         """Whatever still runs is killed, and the shell shows this tree of each node's directory."""
         self.end()
-        shown = trees([self.gathered(each.metadata_log_dir) for each in nodes])
+        shown = trees([self.gathered(member.metadata_log_dir) for member in nodes])
         for node, tree in zip(nodes, shown, strict=True):
-            found = differences(tree, wanted)
-            assert not found, f"node {node.id}: {found}"
+            differing = differences(tree, wanted)
+            assert not differing, f"node {node.id}: {differing}"
 
     def assert_alike(self) -> None:
         """All controllers have one tree, with every topic of before."""
@@ -310,8 +310,8 @@ class Kept:
         )
         for other in rest:
             assert not differences(first, other)
-        found = {path.split("/")[4] for path in first if path.startswith("/image/topics/byName/")}
-        assert set(self.topics) <= found
+        topics = {path.split("/")[4] for path in first if path.startswith("/image/topics/byName/")}
+        assert set(self.topics) <= topics
 
     # Plan and apply
 
@@ -328,9 +328,9 @@ class Kept:
     def plan_lost(self, lost: Iterable[Node], *options: str) -> Plan:
         """The plan where some controllers are lost, and everybody else is there."""
         gone = list(lost)
-        told = ",".join(str(node.id) for node in gone)
+        ids = ",".join(str(node.id) for node in gone)
         left = [node for node in self.cluster.nodes.values() if node not in gone]
-        return self.plan(left, "--set", f"lost={told}", *options)
+        return self.plan(left, "--set", f"lost={ids}", *options)
 
     def node_of(self, host: HostPlan) -> Node:
         """By the name, which it has from server.properties where meta.properties is lost."""
@@ -347,7 +347,7 @@ class Kept:
                 continue
             node = self.node_of(host)
             wanted = sources_of(plan, host.name)
-            given = [f"--source={each}={self.copies / each}" for each in wanted]
+            given = [f"--source={name}={self.copies / name}" for name in wanted]
             where = ("--dir", node.metadata_log_dir, "--host", host.name)
             kraftool("recover", "apply", self.plan_file, *where, "--yes", plan.id, *words, *given)
             done.add(node.id)
@@ -379,11 +379,11 @@ class Kept:
     def say(self, node: Node, value: int) -> None:
         """Have the quorum that a node belongs to commit a record that can be told from others."""
         question = {"op": "configs", "type": "BROKER", "name": "", "via": "controller"}
-        said = {"message.max.bytes": str(value)}
+        settings = {"message.max.bytes": str(value)}
 
         def probe() -> bool:
             with suppress(AdminRefused):  # as long as the node has not loaded the metadata
-                self.cluster.session.call(question | {"at": node.at("CONTROLLER"), "set": said})
+                self.cluster.session.call(question | {"at": node.at("CONTROLLER"), "set": settings})
                 return True
             return False
 
@@ -404,9 +404,9 @@ class Kept:
         def probe() -> Node | None:
             for node in nodes:
                 shown = self.cluster.peek("describe-quorum", node) or {"leaderId": -1}
-                found = [one for one in nodes if one.id == shown["leaderId"]]
-                if found:
-                    return found[0]
+                leaders = [one for one in nodes if one.id == shown["leaderId"]]
+                if leaders:
+                    return leaders[0]
             return None
 
         return kafka.wait_for("the old voters to have a leader", probe, every=0.1)
@@ -421,8 +421,8 @@ class Kept:
             shown = self.cluster.peek("describe-quorum", leader)
             if shown is None:
                 return False
-            assert [each["id"] for each in shown["voters"]] == [leader.id]
-            ends = {each["id"]: each["logEndOffset"] for each in shown["observers"]}
+            assert [voter["id"] for voter in shown["voters"]] == [leader.id]
+            ends = {observer["id"]: observer["logEndOffset"] for observer in shown["observers"]}
             return all(ends.get(node.id, -1) >= shown["highWatermark"] for node in nodes)
 
         kafka.wait_for(f"{[node.id for node in nodes]} to follow {leader.id}", probe, every=0.1)
@@ -431,7 +431,7 @@ class Kept:
         """Whether the leader counts a node, under the name that its directory has, as a voter."""
         shown = kafka.wait_for("an answer to describe-quorum", self.cluster.quorum)
         name = (node.id, node.directory_id)
-        return name in {(each["id"], each["directory"]) for each in shown["voters"]}
+        return name in {(voter["id"], voter["directory"]) for voter in shown["voters"]}
 
     def has_everything(self) -> None:
         """The topics and messages of before, by way of the broker."""
@@ -470,9 +470,9 @@ def sources_of(plan: Plan, name: str) -> list[str]:
     """The other hosts whose directories a host's new files are made from."""
     host = plan.host(name)
     assert host is not None, name
-    found = {piece.source for edit in host.edits for piece in edit.pieces}
-    found |= {edit.snapshot.source for edit in host.edits if edit.snapshot is not None}
-    return sorted(found - {""})
+    sources = {piece.source for edit in host.edits for piece in edit.pieces}
+    sources |= {edit.snapshot.source for edit in host.edits if edit.snapshot is not None}
+    return sorted(sources - {""})
 
 
 @pytest.fixture(scope="module")

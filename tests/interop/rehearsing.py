@@ -57,14 +57,14 @@ class Rehearsals:
 
         Their leader was killed, too, and may have records that nobody else took.
         """
-        known = max((each.last_epoch, each.end_offset) for each in plan.ranking)
+        known = max((ranked.last_epoch, ranked.end_offset) for ranked in plan.ranking)
         ends = [end_of(node) for node in self.lost]
         is_ahead = any((end.epoch, end.offset) > known for end in ends)
         nodes = (self.survivor, self.broker, *self.lost)
         given = [word for node in nodes for word in ("--dir", node.metadata_log_dir)]
-        told = self.rehearse(*given, code=1 if is_ahead else 0)
+        report = self.rehearse(*given, code=1 if is_ahead else 0)
         # What takes the leader's death at the wrong moment is info.
-        codes = {each["code"] for each in told["findings"] if each["severity"] != "info"}
+        codes = {finding["code"] for finding in report["findings"] if finding["severity"] != "info"}
         assert codes == ({"KT-REC-AHEAD"} if is_ahead else set())
-        assert told["isWell"] is not is_ahead
-        return told
+        assert report["isWell"] is not is_ahead
+        return report

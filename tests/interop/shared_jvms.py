@@ -106,8 +106,8 @@ class StorageSession:
         if answer["code"]:
             shown = answer["out"] + (answer["error"] or "")
             raise kafka.KafkaFailed(f"kafka-storage {' '.join(arguments)} failed:\n{shown}")
-        said: str = answer["out"]
-        return said
+        output: str = answer["out"]
+        return output
 
 
 @functools.cache

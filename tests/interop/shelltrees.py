@@ -39,9 +39,9 @@ class KafkaTree:
         """Below which offset it stopped, at a batch of nothing but unknown records."""
         if "handleBatch error" not in self.faults:
             return None
-        found = re.match(r"offset (-?\d+),", self.nodes[PROVENANCE])
-        assert found is not None
-        return int(found[1]) + 1
+        match = re.match(r"offset (-?\d+),", self.nodes[PROVENANCE])
+        assert match is not None
+        return int(match[1]) + 1
 
 
 def kafka_trees(files: Sequence[str], cwd: Path) -> dict[str, KafkaTree]:

@@ -35,9 +35,9 @@ LOG = f"node-1/data/__cluster_metadata-0/{0:020}.log"
 
 def batches(log: Path) -> list[RecordBatch]:
     data = log.read_bytes()
-    found = list(scan(lambda at, size: data[at : at + size]))
-    assert all(isinstance(item, RecordBatch) for item in found)
-    return [item for item in found if isinstance(item, RecordBatch)]
+    items = list(scan(lambda at, size: data[at : at + size]))
+    assert all(isinstance(item, RecordBatch) for item in items)
+    return [item for item in items if isinstance(item, RecordBatch)]
 
 
 def records(log: Path) -> list[LogRecord]:
@@ -119,8 +119,8 @@ def test_kafka_aborts_the_transaction_that_a_stopped_leader_left_open() -> None:
 @pytest.mark.parametrize("folder", [BUILT, BY_KAFKA], ids=["built", "by-kafka"])
 def test_one_transaction_is_aborted_and_the_bootstrap_is_committed(folder: Path) -> None:
     data = (folder / LOG).read_bytes()
-    found = find_transactions(Walk(lambda at, size: data[at : at + size], BEGINNING))
-    assert [transaction.outcome for transaction in found] == ["committed", "aborted"]
+    transactions = find_transactions(Walk(lambda at, size: data[at : at + size], BEGINNING))
+    assert [transaction.outcome for transaction in transactions] == ["committed", "aborted"]
 
 
 def test_the_built_fixture_is_dumped_as_kafka_dumped_it() -> None:
@@ -138,6 +138,6 @@ def test_hiding_the_aborted_transaction_hides_no_control_record() -> None:
     command = [sys.executable, "-m", "kraftool", "dump-log", *arguments]
     done = subprocess.run(command, cwd=BY_KAFKA, capture_output=True, env=ENVIRONMENT, check=True)
     shown = [json.loads(line) for line in done.stdout.splitlines()]
-    changes = [each["epoch"] for each in shown if each.get("type") == "LeaderChange"]
+    changes = [entry["epoch"] for entry in shown if entry.get("type") == "LeaderChange"]
     assert changes == [1, 2]
     assert b"never-was" not in done.stdout

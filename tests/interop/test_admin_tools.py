@@ -159,10 +159,10 @@ class _Side:
             command = command.replace(word, value)
         return command
 
-    def _comparable(self, run: Run, told: ToolOutput) -> ToolOutput:
+    def _comparable(self, run: Run, output: ToolOutput) -> ToolOutput:
         if "words" in run.marks:
-            return ToolOutput(told.code, "", _error_of(told))
-        return told._replace(out=self._named(told.out), err=self._named(told.err))
+            return ToolOutput(output.code, "", _error_of(output))
+        return output._replace(out=self._named(output.out), err=self._named(output.err))
 
     def _named(self, text: str) -> str:
         for node in self._cluster.nodes.values():
@@ -206,7 +206,7 @@ def _without_chance(lines: list[str]) -> Iterator[str]:
     yield from sorted(replicas)
 
 
-def _error_of(told: ToolOutput) -> str:
+def _error_of(output: ToolOutput) -> str:
     """The name of the error that a tool tells of."""
-    found = re.findall(r"\b([A-Z]\w+Exception)\b", told.err + told.out)
-    return ", ".join(dict.fromkeys(found))
+    exceptions = re.findall(r"\b([A-Z]\w+Exception)\b", output.err + output.out)
+    return ", ".join(dict.fromkeys(exceptions))

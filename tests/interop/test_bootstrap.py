@@ -75,22 +75,22 @@ def _where(node: Node) -> str:
 def test_a_broker_names_the_controllers_which_are_asked_instead(quorum: Cluster) -> None:
     broker = quorum.nodes[10]
     kafka.wait_for("every controller to be registered and to agree", partial(_is_whole, broker))
-    told = document("quorum", "health", *_at(broker))
-    assert [each["id"] for each in told["nodes"]] == [*VOTERS]
-    assert [each["endpoint"] for each in told["nodes"]] == [
+    report = document("quorum", "health", *_at(broker))
+    assert [node["id"] for node in report["nodes"]] == [*VOTERS]
+    assert [node["endpoint"] for node in report["nodes"]] == [
         _where(quorum.nodes[number]) for number in VOTERS
     ]
-    [shown] = told["brokers"]
+    [shown] = report["brokers"]
     assert shown["endpoint"] == _where(broker)
-    assert [each["id"] for each in shown["controllers"]] == [*VOTERS]
-    codes = {each["code"] for each in told["health"]["findings"]}
+    assert [controller["id"] for controller in shown["controllers"]] == [*VOTERS]
+    codes = {finding["code"] for finding in report["health"]["findings"]}
     assert "KT-LIVE-BROKER" in codes
     assert not codes & {"KT-LIVE-REFUSED", "KT-LIVE-UNREACHED", "KT-LIVE-UNOBSERVED"}
-    said = f"{_where(broker)} is a broker; the controllers are 1 ({_where(quorum.nodes[1])})"
+    message = f"{_where(broker)} is a broker; the controllers are 1 ({_where(quorum.nodes[1])})"
     for command in ("quorum describe", "watch --once", "diff-voters"):
         done = kraftool(*command.split(), *_at(broker))
         assert done.returncode in (0, 1), done.stderr
-        assert said in " ".join((done.stdout + done.stderr).split()), command
+        assert message in " ".join((done.stdout + done.stderr).split()), command
         assert "authorizer" not in done.stdout + done.stderr
 
 
@@ -122,15 +122,15 @@ def test_a_change_is_sent_to_the_leader_not_to_the_broker(quorum: Cluster) -> No
 @releases(*OLD)
 def test_an_old_broker_is_not_taken_for_the_leader(quorum: Cluster) -> None:
     broker = quorum.nodes[10]
-    told = document("quorum", "describe", *_at(broker), code=4)
-    assert (told["nodes"], told["leaderId"]) == ([], None)
-    [shown] = told["brokers"]
+    report = document("quorum", "describe", *_at(broker), code=4)
+    assert (report["nodes"], report["leaderId"]) == ([], None)
+    [shown] = report["brokers"]
     assert shown["controllers"] == []
     assert "controller.quorum.voters" in shown["advice"]
     # A controller's address beside it is enough.
     leader = quorum.wait_leader()
-    told = document("quorum", "describe", *_at(broker, leader))
-    assert told["leaderId"] == leader.id
+    report = document("quorum", "describe", *_at(broker, leader))
+    assert report["leaderId"] == leader.id
 
 
 @releases(*NAMES_CONTROLLERS, "3.7.2")

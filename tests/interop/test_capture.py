@@ -162,13 +162,13 @@ def test_every_kafka_version_has_fixtures() -> None:
 @pytest.mark.parametrize("folder", SCENARIOS, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_a_fixture_is_as_its_source_says(folder: Path) -> None:
     _, _, listed = (folder / "SOURCE").read_text().partition("sha256 of the files:\n")
-    said = {line.split()[1]: line.split()[0] for line in listed.splitlines()}
+    expected = {line.split()[1]: line.split()[0] for line in listed.splitlines()}
     there = {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in folder.rglob("*")
         if path.is_file() and path.name not in ("SOURCE", capture.GOLDEN, shelltrees.GOLDEN)
     }
-    assert there == said
+    assert there == expected
 
 
 @pytest.mark.parametrize("folder", SCENARIOS, ids=lambda p: f"{p.parent.name}/{p.name}")

@@ -65,10 +65,10 @@ def mended(data: Path, make_ill: Callable[[Path], None], code: str) -> None:
     """Doctor finds it, and after doctor's command it does not."""
     shutil.copytree(BUILT, data)
     make_ill(data)
-    told = [diagnosis for diagnosis in diagnoses(data) if diagnosis.finding.code == code]
-    assert told
-    assert told[0].finding.severity is Severity.ERROR
-    subprocess.run(["bash", "-c", told[0].commands[0]], check=True)
+    fitting = [diagnosis for diagnosis in diagnoses(data) if diagnosis.finding.code == code]
+    assert fitting
+    assert fitting[0].finding.severity is Severity.ERROR
+    subprocess.run(["bash", "-c", fitting[0].commands[0]], check=True)
     assert code not in [diagnosis.finding.code for diagnosis in diagnoses(data)]
 
 

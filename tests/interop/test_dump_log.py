@@ -65,24 +65,24 @@ def readable(folder: Path) -> tuple[list[str], list[str]]:
     return metadata, [n for n in names if n not in metadata]
 
 
-def first_difference(found: bytes, expected: bytes) -> str:
+def first_difference(dumped: bytes, expected: bytes) -> str:
     """The first line that is not the same, for a failure that one can read."""
-    pairs = zip(found.splitlines(), expected.splitlines(), strict=False)
+    pairs = zip(dumped.splitlines(), expected.splitlines(), strict=False)
     for number, (left, right) in enumerate(pairs, 1):
         if left != right:
             return f"line {number}:\n  kraftool {left!r}\n  Kafka    {right!r}"
-    return f"{len(found)} bytes, Kafka has {len(expected)}"
+    return f"{len(dumped)} bytes, Kafka has {len(expected)}"
 
 
-def assert_same(found: bytes, expected: bytes, what: str) -> None:
+def assert_same(dumped: bytes, expected: bytes, what: str) -> None:
     # A plain assert would have pytest compute the diff of megabytes.
-    if found != expected:
-        pytest.fail(f"{what}: {first_difference(found, expected)}")
+    if dumped != expected:
+        pytest.fail(f"{what}: {first_difference(dumped, expected)}")
 
 
-def without_unknown_payloads(found: bytes, expected: bytes) -> tuple[list[bytes], list[bytes]]:
+def without_unknown_payloads(dumped: bytes, expected: bytes) -> tuple[list[bytes], list[bytes]]:
     """The lines of both, without the payloads of records that Kafka 4.3.0 could not decode."""
-    left, right = found.splitlines(), expected.splitlines()
+    left, right = dumped.splitlines(), expected.splitlines()
     for number, line in enumerate(right):
         if b" payload: Error at " in line and number < len(left):
             right[number] = line.partition(PAYLOAD)[0]
@@ -106,13 +106,13 @@ def kafka_fixtures() -> dict[str, bytes]:
 
 def undecoded() -> set[str]:
     """The fixture files that hold record types which 4.3.0 does not know."""
-    found = set()
+    names = set()
     for golden in FIXTURES.glob("kafka-*/*/dump-log-4.3.0.json"):
         folder = golden.parent.relative_to(FIXTURES)
         for name, facts in json.loads(golden.read_text()).items():
             if facts.get("undecoded"):
-                found.add(f"{folder}/{name}")
-    return found
+                names.add(f"{folder}/{name}")
+    return names
 
 
 def is_metadata(name: str) -> bool:
@@ -146,13 +146,13 @@ def test_logs_of_4_4_differ_only_in_records_that_4_3_cannot_decode(
 ) -> None:
     names = sorted(undecoded())
     assert names
-    found = ours(names, FIXTURES)
+    dumped = ours(names, FIXTURES)
     expected = b"".join(kafka_fixtures[name] for name in names)
     errors = re.findall(rb"payload: Error at \d+, skipping\. (.*)", expected)
     assert {error.rpartition(b" ")[2] for error in errors} == {b"29"}
-    left, right = without_unknown_payloads(found, expected)
+    left, right = without_unknown_payloads(dumped, expected)
     assert left == right
-    assert b"UNREGISTER_CONTROLLER_RECORD" in found
+    assert b"UNREGISTER_CONTROLLER_RECORD" in dumped
 
 
 def test_jsonl_carries_the_payloads_of_kafka(kafka_fixtures: dict[str, bytes]) -> None:
@@ -171,18 +171,18 @@ def test_jsonl_carries_the_payloads_of_kafka(kafka_fixtures: dict[str, bytes]) -
 
 def payloads_of_kafka(text: bytes) -> list[bytes]:
     """Type and JSON of each record line; of a control record Kafka's label and JSON."""
-    found = []
+    payloads = []
     for line in text.splitlines():
         if line.startswith(b"|"):
             metadata, _, contents = line.partition(b"headerKeys: [] ")
             assert metadata, line
-            found.append(contents.removeprefix(b"payload: "))
-    return found
+            payloads.append(contents.removeprefix(b"payload: "))
+    return payloads
 
 
 def payloads_of_jsonl(text: bytes) -> list[bytes]:
     """The same, cut out of the lines as bytes, since the JSON is to be the same text."""
-    found = []
+    payloads = []
     for line in text.splitlines():
         if not line.startswith(b'{"kind":"record"'):
             continue
@@ -191,10 +191,10 @@ def payloads_of_jsonl(text: bytes) -> list[bytes]:
         kind, version, data = match.groups()
         if b'"control":true' in line:
             colon = b":" if kind == b"LeaderChange" else b""
-            found.append(b"%b%b %b" % (kind, colon, data))
+            payloads.append(b"%b%b %b" % (kind, colon, data))
         else:
-            found.append(b'{"type":"%b","version":%b,"data":%b}' % (kind, version, data))
-    return found
+            payloads.append(b'{"type":"%b","version":%b,"data":%b}' % (kind, version, data))
+    return payloads
 
 
 # --- live -------------------------------------------------------------------------------------
@@ -211,8 +211,8 @@ def test_what_kafka_has_just_written_is_dumped_as_by_kafka(live_metadata_dir: Pa
         (metadata, [DECODER, "--skip-record-metadata"], ["--skip-record-metadata"]),
     ):
         sections = kafka_dump_log(kafka.TOOLS_VERSION, names, live_metadata_dir, flags)
-        found = ours(names, live_metadata_dir, *mode)
-        assert_same(found, b"".join(sections.values()), " ".join(flags) or "no decoder")
+        dumped = ours(names, live_metadata_dir, *mode)
+        assert_same(dumped, b"".join(sections.values()), " ".join(flags) or "no decoder")
 
 
 def test_live_jsonl_carries_the_payloads_of_kafka(live_metadata_dir: Path) -> None:
@@ -265,10 +265,10 @@ def test_a_damaged_file_is_dumped_as_by_kafka_up_to_the_damage(
     lines = expected.splitlines()
     tail = re.fullmatch(rb"Found \d+ invalid bytes at the end of .*", lines[-1])
     theirs = lines[:-1] if tail else lines
-    found = ran.out.splitlines()[: len(theirs)]
+    dumped = ran.out.splitlines()[: len(theirs)]
     if not tail:
-        found[-1], theirs[-1] = (x.partition(PAYLOAD)[0] for x in (found[-1], theirs[-1]))
-    assert found == theirs
+        dumped[-1], theirs[-1] = (x.partition(PAYLOAD)[0] for x in (dumped[-1], theirs[-1]))
+    assert dumped == theirs
 
 
 def test_kafkas_tool_dies_where_kraftool_goes_on(

@@ -56,10 +56,10 @@ def production(version: str) -> list[dict[str, Any]]:
 def test_levels_have_the_names_and_the_changes_that_kafka_gives_them(version: str) -> None:
     levels = production(version)
     assert [table.level_name(level["level"]) for level in levels] == [e["name"] for e in levels]
-    for before, each in pairwise(levels):
-        assert each["level"] == before["level"] + 1
-        changed = table.changed_between(before["level"], each["level"]) != ()
-        assert changed == each["changed"], each
+    for before, entry in pairwise(levels):
+        assert entry["level"] == before["level"] + 1
+        changed = table.changed_between(before["level"], entry["level"]) != ()
+        assert changed == entry["changed"], entry
 
 
 def test_the_newest_release_has_no_level_that_the_table_lacks() -> None:
@@ -75,16 +75,16 @@ def test_the_release_of_an_installed_kafka_is_its_newest_production_level(versio
 @pytest.mark.parametrize("version", kafka.VERSIONS)
 def test_records_have_the_versions_that_kafka_writes_at_each_level(version: str) -> None:
     compared = 0
-    for each in production(version):
-        level = each["level"]
+    for entry in production(version):
+        level = entry["level"]
         expected = {
             "registerBrokerRecordVersion": table.register_broker_version(level),
             "partitionRecordVersion": table.partition_version(level),
             "partitionChangeRecordVersion": table.partition_version(level),
         }
         for name, value in expected.items():
-            if name in each:
-                assert each[name] == value, (name, level)
+            if name in entry:
+                assert entry[name] == value, (name, level)
                 compared += 1
     assert compared >= len(production(version))
 
@@ -104,18 +104,21 @@ FLAGS = {
 
 @pytest.mark.parametrize("version", kafka.VERSIONS)
 def test_record_types_begin_where_kafka_begins_to_write_them(version: str) -> None:
-    for each in production(version):
+    for entry in production(version):
         for flag, record in FLAGS.items():
-            if flag in each:
-                assert each[flag] == (each["level"] >= table.record_level(record, 0)), (flag, each)
+            if flag in entry:
+                assert entry[flag] == (entry["level"] >= table.record_level(record, 0)), (
+                    flag,
+                    entry,
+                )
         for flag, lowest in {
             "isInControlledShutdownStateSupported": table.OLDEST_KRAFT_LEVEL,
             "isDirectoryAssignmentSupported": table.DIRECTORIES_LEVEL,
             "isCordonedLogDirsSupported": table.CORDONED_LEVEL,
             "isCidrAclSupported": table.CIDR_ACL_LEVEL,
         }.items():
-            if flag in each:
-                assert each[flag] == (each["level"] >= lowest), (flag, each)
+            if flag in entry:
+                assert entry[flag] == (entry["level"] >= lowest), (flag, entry)
 
 
 @pytest.mark.parametrize("version", kafka.VERSIONS)
@@ -133,7 +136,7 @@ def test_a_release_stands_for_the_level_that_kafka_takes_it_for(version: str) ->
 @pytest.mark.parametrize("version", kafka.VERSIONS)
 def test_nodes_register_the_ranges_in_the_table(version: str) -> None:
     release = ".".join(version.split(".")[:2])
-    ranges = {name: tuple(each) for name, each in told(version)["ranges"].items()}
+    ranges = {name: tuple(bounds) for name, bounds in told(version)["ranges"].items()}
     assert ranges == table.RELEASE_RANGES[release]
 
 
@@ -143,13 +146,13 @@ def test_features_have_the_defaults_and_needs_of_kafka(version: str) -> None:
     assert set(features) == set(table.FEATURES)
     for name, told_feature in features.items():
         rules = {feature.level: feature for feature in table.FEATURES[name]}
-        for each in told_feature["versions"]:
-            if each["level"] == 0:
+        for entry in told_feature["versions"]:
+            if entry["level"] == 0:
                 continue
-            rule = rules[each["level"]]
+            rule = rules[entry["level"]]
             assert (rule.default_from, dict(rule.needs)) == (
-                each["bootstrap"],
-                each["dependencies"],
+                entry["bootstrap"],
+                entry["dependencies"],
             )
         for level, default in told_feature["defaults"].items():
             if int(level) <= latest:
@@ -174,8 +177,8 @@ def test_kafka_3_9_needs_its_own_level_for_kraft_version_and_has_no_other_featur
 def test_version_mapping_says_the_same(release: str) -> None:
     level = table.level_of(release)
     assert level is not None
-    said = storage_session("4.3.0").call(("version-mapping", "--release-version", release))
-    pairs = re.findall(r"^(\S+)=(\d+)", said, re.MULTILINE)
+    output = storage_session("4.3.0").call(("version-mapping", "--release-version", release))
+    pairs = re.findall(r"^(\S+)=(\d+)", output, re.MULTILINE)
     assert {name: int(value) for name, value in pairs} == table.release_levels(level)
 
 
@@ -183,12 +186,12 @@ def test_feature_dependencies_says_the_same() -> None:
     wanted = [(name, rule) for name, rules in table.FEATURES.items() for rule in rules]
     wanted = [(name, rule) for name, rule in wanted if (name, rule.level) != ("share.version", 2)]
     args = [word for name, rule in wanted for word in ("--feature", f"{name}={rule.level}")]
-    said = storage_session("4.3.0").call(("feature-dependencies", *args))
+    output = storage_session("4.3.0").call(("feature-dependencies", *args))
     for name, rule in wanted:
         block = re.search(
-            rf"^{re.escape(name)}={rule.level} (.*(?:\n {{2,}}.*)*)", said, re.MULTILINE
+            rf"^{re.escape(name)}={rule.level} (.*(?:\n {{2,}}.*)*)", output, re.MULTILINE
         )
-        assert block is not None, said
+        assert block is not None, output
         pairs = re.findall(r"^ +(\S+)=(\d+)", block[1], re.MULTILINE)
         assert tuple((other, int(level)) for other, level in pairs) == rule.needs
         assert bool(rule.needs) != ("has no dependencies" in block[1])
@@ -339,7 +342,7 @@ def test_kafka_4_3_accepts_and_refuses_what_we_say(
         running.stop(node)
     cluster = read_features([str(node.directory / "server.properties"), str(node.metadata_log_dir)])
     assert len(answers) == len(commands)
-    differences = [compare(cluster, *each) for each in zip(commands, answers, strict=True)]
+    differences = [compare(cluster, *pair) for pair in zip(commands, answers, strict=True)]
     assert [difference for difference in differences if difference] == []
     assert sum(answer["code"] != 0 for answer in answers) == refused
 
@@ -365,8 +368,8 @@ def test_kafka_4_3_refuses_everything_while_a_static_voter_has_not_registered(
         running.stop(node)  # while the other one is there to answer it
         running.kill(nodes[1])
     cluster = read_features([str(node.directory / "server.properties")])
-    differences = [compare(cluster, *each) for each in zip(commands, answers, strict=True)]
+    differences = [compare(cluster, *pair) for pair in zip(commands, answers, strict=True)]
     assert [difference for difference in differences if difference] == []
     assert [answer["code"] for answer in answers] == [1] * len(commands)
-    found = {blocker.nodes for blocker in blockers(cluster, asked(cluster, commands[3]))}
-    assert found == {("controller 3",)}
+    blocking = {blocker.nodes for blocker in blockers(cluster, asked(cluster, commands[3]))}
+    assert blocking == {("controller 3",)}

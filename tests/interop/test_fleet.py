@@ -29,7 +29,7 @@ SETTINGS = {"broker.session.timeout.ms": "600000"}
 
 
 def template(release: str) -> Template:
-    return next(each for each in templates() if each.release == release)
+    return next(candidate for candidate in templates() if candidate.release == release)
 
 
 def laid_out(cluster: Cluster, spec: ClusterSpec, nodes: list[Node], folder: Path) -> ClusterSpec:
@@ -86,7 +86,7 @@ def test_three_controllers_elect_a_leader_on_generated_directories(
         cluster.stop(*nodes)
     after = verify_logs([open_path(str(node.metadata_log_dir)) for node in nodes])
     assert not [finding for finding in after.all_findings if finding.severity is not Severity.INFO]
-    for each in after.verified:
+    for verified in after.verified:
         # Not one of them threw the generated log away.
-        assert (each.checked.end_offset or 0) > end
-        assert each.checked.records > 0
+        assert (verified.checked.end_offset or 0) > end
+        assert verified.checked.records > 0

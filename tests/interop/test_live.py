@@ -56,7 +56,7 @@ def told(node: Node) -> list[Row]:
         if isinstance(batch, RecordBatch) and batch.is_valid
         for record in batch.records()
     )
-    return [(json.loads(each.key or b""), json.loads(each.value or b"")) for each in records]
+    return [(json.loads(record.key or b""), json.loads(record.value or b"")) for record in records]
 
 
 def consumed(node: Node, count: int) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -83,13 +83,13 @@ def logged(node: Node) -> set[tuple[int, int]]:
 
 def session_of(leader: int) -> list[int]:
     """The processes that run in a session."""
-    found = []
+    sessions = []
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             fields = (path / "stat").read_text().rpartition(")")[2].split()
             if int(fields[3]) == leader and fields[0] != "Z":
-                found.append(int(path.name))
-    return found
+                sessions.append(int(path.name))
+    return sessions
 
 
 def topics(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> set[str]:

@@ -47,8 +47,8 @@ def _until(holds: Callable[[Any], object], *arguments: object, code: int = 0) ->
 
     def probe() -> Any:
         with suppress(AssertionError):  # it ends otherwise as yet
-            told = document(*arguments, code=code)
-            return told if holds(told) else None
+            report = document(*arguments, code=code)
+            return report if holds(report) else None
         return None
 
     return kafka.wait_for(f"{arguments[0]} to end with {code}", probe, every=0.3)
@@ -56,10 +56,12 @@ def _until(holds: Callable[[Any], object], *arguments: object, code: int = 0) ->
 
 def _codes(document: Any) -> set[str]:
     """Of health, diff-voters or doctor."""
-    found = document.get("health", document).get("findings", [])
-    found += document.get("diagnoses", [])
-    found += [one for each in document.get("directories", []) for one in each["diagnoses"]]
-    return {each["code"] for each in found}
+    findings = document.get("health", document).get("findings", [])
+    findings += document.get("diagnoses", [])
+    findings += [
+        one for directory in document.get("directories", []) for one in directory["diagnoses"]
+    ]
+    return {finding["code"] for finding in findings}
 
 
 def _on_one_line(shown: str) -> str:
@@ -68,7 +70,7 @@ def _on_one_line(shown: str) -> str:
 
 def _replicas(cluster: Cluster) -> set[int]:
     shown = kafka.wait_for("an answer to describe-quorum", cluster.quorum)
-    return {each["id"] for each in shown["voters"] + shown["observers"]}
+    return {replica["id"] for replica in shown["voters"] + shown["observers"]}
 
 
 # --- nobody sees the reader -----------------------------------------------------------------------
@@ -87,12 +89,12 @@ async def _watch(target: Target, cluster: Cluster) -> tuple[Observation, QuorumV
 
 def _check_unseen(cluster: Cluster, node: Node, directory: Path) -> None:
     before = _replicas(cluster)
-    told, view = asyncio.run(_watch(_target(node), cluster))
+    observation, view = asyncio.run(_watch(_target(node), cluster))
     assert _replicas(cluster) == before, "who reads is listed nowhere"
     assert {replica.replica.id for replica in (*view.voters, *view.observers)} == before
-    kept = load_state(str(directory), at=told.end_offset).image
-    assert state_hash(told.image) == state_hash(kept)
-    assert {"one", "two", "three"} <= set(told.image.topics.by_name)
+    kept = load_state(str(directory), at=observation.end_offset).image
+    assert state_hash(observation.image) == state_hash(kept)
+    assert {"one", "two", "three"} <= set(observation.image.topics.by_name)
 
 
 @pytest.fixture(scope="module", params=["3.9.1", pytest.param("4.3.0", marks=pytest.mark.soak)])
@@ -114,10 +116,10 @@ def single(
 def test_who_reads_is_no_replica_of_an_older_release(single: Cluster) -> None:
     node = single.nodes[1]
     _check_unseen(single, node, node.metadata_log_dir)
-    told = document("diff-voters", *_at(node))
-    (source,) = told["sources"]
+    report = document("diff-voters", *_at(node))
+    (source,) = report["sources"]
     assert source["kind"] == "live controller"
-    assert [each["id"] for each in source["voterSet"]["voters"]] == [1]
+    assert [voter["id"] for voter in source["voterSet"]["voters"]] == [1]
 
 
 # --- one quorum, from well to without a leader ----------------------------------------------------
@@ -151,12 +153,12 @@ def test_who_reads_is_no_replica(quorum: Cluster) -> None:
 
 
 def test_a_quorum_that_is_well(quorum: Cluster) -> None:
-    told = _until(
-        lambda each: (each["health"]["clusterHealth"] or {}).get("controllerIds") == [1, 2, 3],
+    report = _until(
+        lambda answer: (answer["health"]["clusterHealth"] or {}).get("controllerIds") == [1, 2, 3],
         *("quorum", "health", *_at(quorum.nodes[2])),
     )
-    assert told["health"]["isWell"], told["health"]["findings"]
-    cluster = told["health"]["clusterHealth"]
+    assert report["health"]["isWell"], report["health"]["findings"]
+    cluster = report["health"]["clusterHealth"]
     assert {name: ids for name, ids in cluster.items() if name.endswith("BrokerIds")} == {
         "registeredBrokerIds": [11],
         "fencedBrokerIds": [],
@@ -169,26 +171,26 @@ def test_a_quorum_that_is_well(quorum: Cluster) -> None:
     assert _until(bool, *only)["health"]["clusterHealth"] is None
 
 
-def _of_nodes(told: Any) -> list[Any]:
-    return [each for each in told["sources"] if each["kind"] == "live controller"]
+def _of_nodes(report: Any) -> list[Any]:
+    return [source for source in report["sources"] if source["kind"] == "live controller"]
 
 
 def test_its_nodes_and_their_directories_tell_the_same_voters(quorum: Cluster) -> None:
-    def in_one_epoch(told: Any) -> bool:
+    def in_one_epoch(report: Any) -> bool:
         """Nobody is elected meanwhile, and all know of it."""
-        epochs = {node["quorumState"]["leaderEpoch"] for node in _of_nodes(told)}
+        epochs = {node["quorumState"]["leaderEpoch"] for node in _of_nodes(report)}
         return epochs == {quorum.leader_epoch()}
 
     asked = ("diff-voters", *_directories(quorum), *_at(quorum.nodes[2]))
-    told = _until(in_one_epoch, *asked)
-    assert not told["hasDifferences"]
-    assert len(told["sources"]) == 6
-    live = _of_nodes(told)
+    report = _until(in_one_epoch, *asked)
+    assert not report["hasDifferences"]
+    assert len(report["sources"]) == 6
+    live = _of_nodes(report)
     own = {number: quorum.nodes[number].directory_id for number in (1, 2, 3)}
-    assert {each["node"]["nodeId"]: each["node"]["directoryId"] for each in live} == own
-    (leader,) = (each for each in live if each["voterSet"] is not None)
-    assert {each["id"]: each["directoryId"] for each in leader["voterSet"]["voters"]} == own
-    assert {each["commitment"] for each in leader["history"]} == {"committed"}
+    assert {source["node"]["nodeId"]: source["node"]["directoryId"] for source in live} == own
+    (leader,) = (source for source in live if source["voterSet"] is not None)
+    assert {voter["id"]: voter["directoryId"] for voter in leader["voterSet"]["voters"]} == own
+    assert {entry["commitment"] for entry in leader["history"]} == {"committed"}
     assert 0 < leader["highWatermark"] <= leader["endOffset"]
     assert _until(bool, "diff-voters", *_at(quorum.nodes[2]))["findingCounts"]["error"] == 0
 
@@ -200,15 +202,15 @@ def test_doctor_finds_nothing_wrong_with_it(quorum: Cluster) -> None:
     assert section["isAsked"]
     assert section["nodeId"] == quorum.wait_leader().id
     both = _until(bool, "doctor", *_directories(quorum), *_at(quorum.nodes[2]))
-    assert [each["isAsked"] for each in both["directories"]] == [False] * 3
+    assert [directory["isAsked"] for directory in both["directories"]] == [False] * 3
 
 
 def test_its_features_are_those_of_a_directory(quorum: Cluster) -> None:
     live = document("features", *_at(quorum.nodes[2]), "--to", "4.4")
     kept = document("features", _directories(quorum)[0], "--to", "4.4")
     assert live["plan"] == kept["plan"]
-    assert [(each["name"], each["level"]) for each in live["features"]] == [
-        (each["name"], each["level"]) for each in kept["features"]
+    assert [(feature["name"], feature["level"]) for feature in live["features"]] == [
+        (feature["name"], feature["level"]) for feature in kept["features"]
     ]
 
 
@@ -266,16 +268,18 @@ def test_a_node_of_another_cluster_in_the_bootstrap_list(quorum: Cluster, tmp_pa
         other.wait_leader()
         at = _at(quorum.nodes[1], quorum.nodes[2], quorum.nodes[3], stranger)
         # A controller tells its cluster's id once it has read its metadata.
-        told = _until(
-            lambda each: "KT-LIVE-CLUSTER-ID" in _codes(each),
+        report = _until(
+            lambda answer: "KT-LIVE-CLUSTER-ID" in _codes(answer),
             *("quorum", "health", *at),
             code=1,
         )
-        assert len(told["nodes"]) == 4
-        told = document("diff-voters", *at, code=1)
-        assert "KT-DIR-CLUSTER-ID" in _codes(told)
+        assert len(report["nodes"]) == 4
+        report = document("diff-voters", *at, code=1)
+        assert "KT-DIR-CLUSTER-ID" in _codes(report)
         assert {
-            each["node"]["clusterId"] for each in told["sources"] if each["isOfOtherCluster"]
+            source["node"]["clusterId"]
+            for source in report["sources"]
+            if source["isOfOtherCluster"]
         } == {other.id}
         assert {"KT-LIVE-CLUSTER-ID", "KT-DIR-CLUSTER-ID"} <= _codes(
             document("doctor", *at, code=1)
@@ -284,7 +288,7 @@ def test_a_node_of_another_cluster_in_the_bootstrap_list(quorum: Cluster, tmp_pa
 
 def test_a_voter_formatted_anew_is_known_by_its_directory_id(quorum: Cluster) -> None:
     leader = quorum.wait_leader()
-    node = next(quorum.nodes[each] for each in (3, 2) if each != leader.id)
+    node = next(quorum.nodes[node_id] for node_id in (3, 2) if node_id != leader.id)
     was = node.directory_id
     quorum.kill(node)
     shutil.move(node.metadata_log_dir, node.directory / "old-data")
@@ -292,15 +296,19 @@ def test_a_voter_formatted_anew_is_known_by_its_directory_id(quorum: Cluster) ->
     quorum.start(node)
 
     def probe() -> bool:
-        told = kraftool("quorum", "describe", *_at(leader), "-o", "json")
-        shown = json.loads(told.stdout)
-        return node.id in {each["id"] for each in shown["replicas"] or [] if not each["isVoter"]}
+        completed = kraftool("quorum", "describe", *_at(leader), "-o", "json")
+        shown = json.loads(completed.stdout)
+        return node.id in {
+            replica["id"] for replica in shown["replicas"] or [] if not replica["isVoter"]
+        }
 
     kafka.wait_for("the new directory to fetch", probe, every=0.3)
-    told = document("doctor", *_at(leader), code=1)
-    assert {"KT-LIVE-OTHER-DIRECTORY", "KT-DIR-STALE-VOTER"} <= _codes(told)
-    (found,) = (each for each in told["diagnoses"] if each["code"] == "KT-DIR-STALE-VOTER")
-    assert (found["expected"], found["found"]) == (was, node.directory_id)
+    report = document("doctor", *_at(leader), code=1)
+    assert {"KT-LIVE-OTHER-DIRECTORY", "KT-DIR-STALE-VOTER"} <= _codes(report)
+    (diagnosis,) = (
+        diagnosis for diagnosis in report["diagnoses"] if diagnosis["code"] == "KT-DIR-STALE-VOTER"
+    )
+    assert (diagnosis["expected"], diagnosis["found"]) == (was, node.directory_id)
     assert "KT-LIVE-OTHER-DIRECTORY" in _codes(document("quorum", "health", *_at(leader), code=1))
 
 
@@ -339,14 +347,14 @@ def test_a_broker_that_is_gone(quorum: Cluster) -> None:
     quorum.kill(quorum.nodes[11])
     leader = quorum.wait_leader()
 
-    told = _until(
-        lambda each: (each["health"]["clusterHealth"] or {}).get("fencedBrokerIds"),
+    report = _until(
+        lambda answer: (answer["health"]["clusterHealth"] or {}).get("fencedBrokerIds"),
         *("quorum", "health", *_at(leader)),
         code=1,
     )
-    assert told["health"]["clusterHealth"]["fencedBrokerIds"] == [11]
-    assert told["health"]["clusterHealth"]["offlinePartitionCount"] == 9
-    assert "KT-LIVE-FENCED" in _codes(told)
+    assert report["health"]["clusterHealth"]["fencedBrokerIds"] == [11]
+    assert report["health"]["clusterHealth"]["offlinePartitionCount"] == 9
+    assert "KT-LIVE-FENCED" in _codes(report)
 
 
 def test_without_a_leader_what_is_known_is_told(quorum: Cluster) -> None:
@@ -354,18 +362,20 @@ def test_without_a_leader_what_is_known_is_told(quorum: Cluster) -> None:
     follower = next(node for node in quorum.running() if node.controller and node is not leader)
     quorum.kill(follower)
 
-    told = _until(
-        lambda each: (
-            each["leaderId"] is None
-            and "NOT_LEADER_OR_FOLLOWER" in each["health"]["unobservedReason"]
+    report = _until(
+        lambda answer: (
+            answer["leaderId"] is None
+            and "NOT_LEADER_OR_FOLLOWER" in answer["health"]["unobservedReason"]
         ),
         *("quorum", "health", *_at(leader)),
         code=1,
     )
-    assert told["health"]["clusterHealth"] is None
-    assert {"KT-LIVE-NO-LEADER", "KT-LIVE-UNOBSERVED"} <= _codes(told)
-    told = document("diff-voters", str(leader.metadata_log_dir), *_at(leader), code=1)
-    assert any(each["quorumState"] for each in told["sources"] if each["kind"] == "live controller")
+    assert report["health"]["clusterHealth"] is None
+    assert {"KT-LIVE-NO-LEADER", "KT-LIVE-UNOBSERVED"} <= _codes(report)
+    report = document("diff-voters", str(leader.metadata_log_dir), *_at(leader), code=1)
+    assert any(
+        source["quorumState"] for source in report["sources"] if source["kind"] == "live controller"
+    )
     assert "KT-LIVE-NO-LEADER" in _codes(document("doctor", *_at(leader), code=1))
     assert kraftool("features", *_at(leader)).returncode == 3
     kept = str(leader.metadata_log_dir)
@@ -379,6 +389,6 @@ def test_without_a_leader_what_is_known_is_told(quorum: Cluster) -> None:
     for command in (("quorum", "health"), ("diff-voters",), ("doctor",), ("features",)):
         assert kraftool(*command, *_at(leader)).returncode == 4, command
     # What can be read is told all the same.
-    told = document("diff-voters", kept, *_at(leader), code=4)
-    assert told["sources"][0]["voterSet"]["voters"]
+    report = document("diff-voters", kept, *_at(leader), code=4)
+    assert report["sources"][0]["voterSet"]["voters"]
     assert f"{HOST}:" in document("doctor", kept, *_at(leader), code=4)["deeperCommands"][0]

@@ -70,8 +70,8 @@ def _without_records(fields: tuple[schema.Field, ...], value: dict[str, Any]) ->
         if field.element == "records" and inner is not None:
             value[field.name] = ""
         elif field.is_struct and inner is not None:
-            for each in inner if field.is_array else [inner]:
-                _without_records(field.fields, each)
+            for item in inner if field.is_array else [inner]:
+                _without_records(field.fields, item)
 
 
 def _mistakes(sample: dict[str, Any], jdk: int, *, json_too: bool = True) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _mistakes(sample: dict[str, Any], jdk: int, *, json_too: bool = True) -> Ite
 
 def _check(version: str, seed: int, samples: int) -> list[dict[str, Any]]:
     jdk, lines = _written_by_kafka(version, seed, samples)
-    found = []
+    problems = []
     for sample in lines:
         if "hex" not in sample:
             continue
@@ -108,11 +108,11 @@ def _check(version: str, seed: int, samples: int) -> list[dict[str, Any]]:
             # Fields of RPCs get new names now and then, which only their JSON shows.
             json_too = version == kafka.NEWEST or sample["kind"] in ("metadata", "data")
             mistakes = _mistakes(sample, jdk, json_too=json_too)
-            found += [f"{where}: {mistake}" for mistake in mistakes]
+            problems += [f"{where}: {mistake}" for mistake in mistakes]
         except Exception as error:
-            found.append(f"{where}: {error!r} for {sample['hex']}")
-    shown = "\n".join(found[:10])
-    assert not found, f"{len(found)} mistakes with Kafka {version}, seed {seed}:\n{shown}"
+            problems.append(f"{where}: {error!r} for {sample['hex']}")
+    shown = "\n".join(problems[:10])
+    assert not problems, f"{len(problems)} mistakes with Kafka {version}, seed {seed}:\n{shown}"
     return lines
 
 
@@ -146,8 +146,8 @@ def _corners(fields: tuple[schema.Field, ...], value: dict[str, Any], path: str)
         if field.is_array and inner is not None:
             yield f"{here} elements" if inner else f"{here} empty"
         if field.is_struct and inner is not None:
-            for each in inner if field.is_array else [inner]:
-                yield from _corners(field.fields, each, here)
+            for item in inner if field.is_array else [inner]:
+                yield from _corners(field.fields, item, here)
 
 
 def _possible_corners(message: schema.MessageSchema) -> Iterator[str]:

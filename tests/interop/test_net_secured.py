@@ -49,20 +49,20 @@ class Stores:
     def settings(self, kind: str, *, key: bool = True) -> dict[str, str]:
         """The ssl.* keys: whom to believe, and with `key` who one is."""
         ending = {"JKS": "jks", "PKCS12": "p12", "PEM": "pem"}[kind]
-        found = {
+        properties = {
             "ssl.truststore.type": kind,
             "ssl.truststore.location": str(self.folder / f"trust.{ending}"),
         }
         if key:
-            found |= {
+            properties |= {
                 "ssl.keystore.type": kind,
                 "ssl.keystore.location": str(self.folder / f"node.{ending}"),
             }
         if kind != "PEM":
-            found["ssl.truststore.password"] = SECRET
+            properties["ssl.truststore.password"] = SECRET
         if kind != "PEM" and key:
-            found |= {"ssl.keystore.password": SECRET, "ssl.key.password": SECRET}
-        return found
+            properties |= {"ssl.keystore.password": SECRET, "ssl.key.password": SECRET}
+        return properties
 
 
 def _keytool(*arguments: str | Path) -> bytes:
@@ -238,10 +238,10 @@ def test_a_secured_leader_tells_its_metadata(
     _leader(nodes, client)
     config = tmp_path / "client.properties"
     config.write_text("".join(f"{key}={value}\n" for key, value in client.items()))
-    found = asyncio.run(check(target_of(nodes[0].at("CONTROLLER"), (), str(config), 10)))
-    assert found.unobserved == ""
-    assert found.cluster is not None
-    assert found.cluster.observation.image.features.metadata_version
+    checked = asyncio.run(check(target_of(nodes[0].at("CONTROLLER"), (), str(config), 10)))
+    assert checked.unobserved == ""
+    assert checked.cluster is not None
+    assert checked.cluster.observation.image.features.metadata_version
 
 
 def test_real_controllers_refuse_a_wrong_password_or_no_certificate(
@@ -305,7 +305,7 @@ async def _quorum_of_one(peer: Peer, request: RequestFrame) -> Value | None:
     [
         ("PLAINTEXT", ""),
         ("SSL", ""),
-        *((each, name) for each in PROTOCOLS[1:] for name in ("PLAIN", *scram.DIGESTS)),
+        *((protocol, name) for protocol in PROTOCOLS[1:] for name in ("PLAIN", *scram.DIGESTS)),
     ],
 )
 def test_kafkas_admin_client_reaches_our_server(

@@ -212,18 +212,18 @@ def test_ours_leads_kafkas_that_replicate_from_it(kafkas: Cluster) -> None:
 
     def committed() -> dict[str, Any] | None:
         """What is told by way of a follower, once its leader has heard that others have it all."""
-        told = kafkas.peek("describe-quorum", other) or {"leaderId": -1}
-        is_so = told["leaderId"] == ours.id and told["highWatermark"] == end.offset
-        return told if is_so else None
+        described = kafkas.peek("describe-quorum", other) or {"leaderId": -1}
+        is_so = described["leaderId"] == ours.id and described["highWatermark"] == end.offset
+        return described if is_so else None
 
     shown = kafka.wait_for("all of it to be committed", committed, every=0.2)
-    assert {each["id"] for each in shown["voters"]} == {1, 2, 3}
+    assert {voter["id"] for voter in shown["voters"]} == {1, 2, 3}
     at = ("--bootstrap-controller", ours.at("CONTROLLER"), "--timeout", "60")
     judged = document("quorum", "health", "--quorum-only", *at, code=1)
-    found = {each["code"]: each for each in judged["health"]["findings"]}
-    assert found["KT-LIVE-NO-CONTROLLER"]["severity"] == "error"
-    assert found["KT-LIVE-NO-CONTROLLER"]["advice"].startswith(f"wait: node {ours.id} hands")
-    assert {each["id"] for each in judged["nodes"] if each["isWitness"]} == {ours.id}
+    by_code = {finding["code"]: finding for finding in judged["health"]["findings"]}
+    assert by_code["KT-LIVE-NO-CONTROLLER"]["severity"] == "error"
+    assert by_code["KT-LIVE-NO-CONTROLLER"]["advice"].startswith(f"wait: node {ours.id} hands")
+    assert {node["id"] for node in judged["nodes"] if node["isWitness"]} == {ours.id}
     looked = document("watch", "--once", *at, code=1)
     assert "runs no controller" in looked["statements"][0]["reason"]
     examined = document("doctor", *at, code=1)
@@ -245,7 +245,7 @@ def test_ours_leads_kafkas_that_replicate_from_it(kafkas: Cluster) -> None:
 
     kafka.wait_for("a healthy quorum", healthy, every=0.5)
     assert {
-        each["id"] for each in document("quorum", "describe", *at)["nodes"] if each["isWitness"]
+        node["id"] for node in document("quorum", "describe", *at)["nodes"] if node["isWitness"]
     } == {ours.id}
 
 
@@ -291,4 +291,4 @@ def test_an_observer_comes_by_a_snapshot_and_follows_leaders(tmp_path: Path) -> 
             quorum.wait_caught_up(observer, leader, other)
             assert_same_log(observer, other, below=below)
         shown = kafka.wait_for("an answer to describe-quorum", quorum.quorum)
-        assert 4 in {each["id"] for each in shown["observers"]}
+        assert 4 in {replica["id"] for replica in shown["observers"]}

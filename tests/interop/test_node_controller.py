@@ -58,10 +58,10 @@ def test_one_command_and_a_stock_broker_exchange_records(version: str, tmp_path:
     ]  # fmt: skip
     with kafka.Process(command, tmp_path / "controller.log") as controller:
         controller.wait_for_line("active controller epoch=1")
-        said = controller.output()
-        lines = re.findall(r"^    (\S+)$", said, re.MULTILINE)
-        cluster_id = re.search(r"format -t (\S+)", said)
-        assert cluster_id is not None, said
+        output = controller.output()
+        lines = re.findall(r"^    (\S+)$", output, re.MULTILINE)
+        cluster_id = re.search(r"format -t (\S+)", output)
+        assert cluster_id is not None, output
         folder = tmp_path / "broker"
         folder.mkdir()
         text = "\n".join(lines).replace(f"{HOST}:9092", f"{HOST}:{broker_port}")
@@ -158,8 +158,8 @@ def test_controllers_are_killed_and_nothing_acknowledged_is_lost(tmp_path: Path)
                 start_ours(cluster, leader)
                 cluster.wait_caught_up(leader)
             producing.stop()
-            said = producing.output()
-        lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+            output = producing.output()
+        lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
         sent = [line["value"] for line in lines if line["name"] == "producer_send_success"]
         errors = [line for line in lines if line["name"] == "producer_send_error"]
         assert sent

@@ -70,7 +70,7 @@ def ours(node: Node, *arguments: str, code: int = 0) -> Any:
 def voters(cluster: Cluster, leader: Node) -> set[int]:
     """The voters, as Kafka's own client reads the leader's answer; nobody while it has none."""
     shown = cluster.peek("describe-quorum", leader) or {"voters": ()}
-    return {each["id"] for each in shown["voters"]}
+    return {voter["id"] for voter in shown["voters"]}
 
 
 def wait_voters(cluster: Cluster, leader: Node, *ids: int) -> None:
@@ -97,8 +97,8 @@ def advertise(node: Node, host: str) -> None:
 def endpoint(cluster: Cluster, leader: Node, node: Node) -> str:
     """Where a voter is recorded, as Kafka's tool prints it."""
     shown = tool(cluster, leader, "describe", "--status")
-    found = json.loads(re.findall(r"^CurrentVoters:\s+(.*)$", shown, re.MULTILINE)[0])
-    [address] = next(each["endpoints"] for each in found if each["id"] == node.id)
+    listed = json.loads(re.findall(r"^CurrentVoters:\s+(.*)$", shown, re.MULTILINE)[0])
+    [address] = next(voter["endpoints"] for voter in listed if voter["id"] == node.id)
     return str(address)
 
 
@@ -136,8 +136,8 @@ def test_kafkas_tool_adds_and_removes_a_controller_at_a_leader_of_ours(quorum: C
     leader, added = quorum.nodes[1], quorum.nodes[4]
     quorum.start(added)
     quorum.wait_caught_up(added)
-    told = tool(quorum, leader, "add-controller", at=added)
-    assert "Added controller 4" in told
+    output = tool(quorum, leader, "add-controller", at=added)
+    assert "Added controller 4" in output
     wait_voters(quorum, leader, 1, 2, 3, 4)
     again = metadata_quorum(quorum, leader, "add-controller", at=added)
     assert again.code != 0
@@ -153,11 +153,11 @@ def test_our_command_adds_and_removes_a_controller_at_a_leader_of_ours(quorum: C
     leader, added = quorum.nodes[1], quorum.nodes[4]
     quorum.wait_caught_up(added)
     config = str(added.directory / "server.properties")
-    told = ours(leader, "add-controller", "--config", config)
-    assert told["quorumChange"]["outcome"] == "done", told
+    answer = ours(leader, "add-controller", "--config", config)
+    assert answer["quorumChange"]["outcome"] == "done", answer
     wait_voters(quorum, leader, 1, 2, 3, 4)
-    told = ours(leader, "remove-controller", "-i", "4")
-    assert told["quorumChange"]["outcome"] == "done", told
+    answer = ours(leader, "remove-controller", "-i", "4")
+    assert answer["quorumChange"]["outcome"] == "done", answer
     wait_voters(quorum, leader, 1, 2, 3)
     quorum.stop(added)
 
@@ -174,7 +174,7 @@ def test_a_kafka_that_moved_is_recorded_where_it_is_now_by_ours(quorum: Cluster)
 
 
 def test_its_followers_have_its_log(quorum: Cluster) -> None:
-    leader, second, third = (quorum.nodes[each] for each in (1, 2, 3))
+    leader, second, third = (quorum.nodes[node_id] for node_id in (1, 2, 3))
     end = wait_same_end(leader, second, third)
     assert assert_same_log(leader, second, below=end.offset) >= 7, "each change is a batch"
     assert_same_log(leader, third, below=end.offset)
@@ -182,15 +182,15 @@ def test_its_followers_have_its_log(quorum: Cluster) -> None:
 
 def test_a_leader_of_ours_that_is_removed_hands_over_to_a_kafka(quorum: Cluster) -> None:
     old = quorum.nodes[1]
-    told = tool(
+    output = tool(
         quorum, old, "remove-controller", "--controller-id", "1",
         "--controller-directory-id", old.directory_id,
     )  # fmt: skip
-    assert "Removed" in told
+    assert "Removed" in output
 
     def successor() -> Node | None:
-        found = metric(old, "current_leader")
-        return quorum.nodes[found] if found in (2, 3) else None
+        leader_id = metric(old, "current_leader")
+        return quorum.nodes[leader_id] if leader_id in (2, 3) else None
 
     leader = kafka.wait_for("a Kafka to lead", successor, timeout=120, every=0.2)
     wait_voters(quorum, leader, 2, 3)
@@ -256,16 +256,16 @@ def test_static_voters_become_dynamic_at_a_leader_of_ours(static: Cluster) -> No
 
     def upgraded() -> bool:
         done = features(static, leader, "upgrade", "--feature", "kraft.version=1")
-        said = done.out + done.err
+        output = done.out + done.err
         # Until the Kafka has told of itself, ours has to refuse.
-        assert done.code == 0 or "is known of: voters" in said, said
+        assert done.code == 0 or "is known of: voters" in output, output
         return done.code == 0
 
     kafka.wait_for("the upgrade", upgraded, every=1)
     wait_voters(static, leader, 1, 2)
     shown = tool(static, leader, "describe", "--status")
-    for each in (leader, follower):
-        assert f'"directoryId": "{each.directory_id}"' in shown
+    for node in (leader, follower):
+        assert f'"directoryId": "{node.directory_id}"' in shown
     assert not ours(leader, "upgrade")["quorumChange"]["isNeeded"]
     end = wait_same_end(leader, follower)
     assert_same_log(leader, follower, below=end.offset)
@@ -291,15 +291,15 @@ def test_a_voter_of_ours_registers_with_a_kafka_that_leads(static: Cluster) -> N
 
     def upgraded() -> bool:
         done = features(static, leader, "upgrade", "--feature", "kraft.version=1")
-        said = done.out + done.err
+        output = done.out + done.err
         # Each registers, and tells of where it is, a moment after it has found its leader.
-        assert done.code == 0 or "has not registered" in said or "voters" in said, said
+        assert done.code == 0 or "has not registered" in output or "voters" in output, output
         return done.code == 0
 
     kafka.wait_for("the upgrade", upgraded, every=1)
     shown = tool(static, leader, "describe", "--status")
-    for each in (voter, leader):
-        assert f'"directoryId": "{each.directory_id}"' in shown
+    for node in (voter, leader):
+        assert f'"directoryId": "{node.directory_id}"' in shown
     assert set(controllers(static, leader)) == {1, 2}
 
     before = registered_as(voter)

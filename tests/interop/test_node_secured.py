@@ -50,11 +50,11 @@ def secured(cluster: Cluster, stores: Stores, protocol: str) -> list[Node]:
             for key in [setting for setting in node.settings if "sasl" in setting]:
                 del node.settings[key]
         nodes.append(node)
-    servers = ",".join(each.at("SECURE") for each in nodes)
+    servers = ",".join(member.at("SECURE") for member in nodes)
     for node in nodes:
         node.settings["controller.quorum.bootstrap.servers"] = servers
         node.write_properties()
-    initial = ",".join(f"{each.id}@{each.at('SECURE')}:{random_uuid()}" for each in nodes)
+    initial = ",".join(f"{member.id}@{member.at('SECURE')}:{random_uuid()}" for member in nodes)
     cluster.format(nodes, "--initial-controllers", initial)
     return nodes
 
@@ -79,6 +79,6 @@ def test_ours_is_a_voter_over_secured_listeners(
             "ours to know that", lambda: metric(nodes[2], "high_watermark") >= at, every=0.2
         )
         assert assert_same_log(nodes[2], leader, below=at) > 3
-        said = nodes[2].process.output() if nodes[2].process is not None else ""
-        assert "CANARY" not in said
-        assert HOST in said
+        output = nodes[2].process.output() if nodes[2].process is not None else ""
+        assert "CANARY" not in output
+        assert HOST in output

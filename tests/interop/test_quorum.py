@@ -89,7 +89,7 @@ def _wait_whole(node: Node, count: int) -> None:
 
     def probe() -> bool:
         shown = _kraftool("describe", *_at(node), "-o", "json").stdout
-        return sum(not each["reason"] for each in json.loads(shown)["nodes"]) == count
+        return sum(not answer["reason"] for answer in json.loads(shown)["nodes"]) == count
 
     kafka.wait_for(f"all {count} controllers to be registered", probe, every=0.5)
 
@@ -119,11 +119,11 @@ def _until_health(node: Node, holds: Callable[[Any], object], *, code: int) -> A
 
 
 def _codes(health: Any) -> set[str]:
-    return {each["code"] for each in health["findings"]}
+    return {finding["code"] for finding in health["findings"]}
 
 
 def _observers(described: Any) -> list[int]:
-    return [each["id"] for each in described["replicas"] if not each["isVoter"]]
+    return [replica["id"] for replica in described["replicas"] if not replica["isVoter"]]
 
 
 def _at(node: Node) -> tuple[str, ...]:
@@ -172,24 +172,26 @@ def test_replication_is_what_kafkas_tool_prints(quorum: Cluster) -> None:
 
 
 def test_every_controller_is_found_from_one_and_nobody_notices(quorum: Cluster) -> None:
-    told = _in_one_epoch(quorum, lambda: _document("describe", *_at(quorum.nodes[1])))
-    assert told["clusterId"] == quorum.id
-    assert [each["id"] for each in told["nodes"]] == [1, 2, 3, 4]
-    assert {each["leaderId"] for each in told["nodes"]} == {told["leaderId"]}
-    voters = [each for each in told["replicas"] if each["isVoter"]]
+    report = _in_one_epoch(quorum, lambda: _document("describe", *_at(quorum.nodes[1])))
+    assert report["clusterId"] == quorum.id
+    assert [node["id"] for node in report["nodes"]] == [1, 2, 3, 4]
+    assert {node["leaderId"] for node in report["nodes"]} == {report["leaderId"]}
+    voters = [replica for replica in report["replicas"] if replica["isVoter"]]
     assert sorted(voter["id"] for voter in voters) == [1, 2, 3]
-    assert _observers(told) == [4], "clients do not observe"
-    assert told["hasActiveController"], "and so could those that do not lead"
-    assert {each["isWitness"] for each in told["nodes"]} == {False}
+    assert _observers(report) == [4], "clients do not observe"
+    assert report["hasActiveController"], "and so could those that do not lead"
+    assert {node["isWitness"] for node in report["nodes"]} == {False}
     endpoints = {voter["id"]: voter["endpoints"][0]["port"] for voter in voters}
-    assert endpoints == {each: quorum.nodes[each].ports["CONTROLLER"] for each in (1, 2, 3)}
+    assert endpoints == {
+        node_id: quorum.nodes[node_id].ports["CONTROLLER"] for node_id in (1, 2, 3)
+    }
 
 
 def test_a_quorum_that_is_well_is_told_to_be(quorum: Cluster) -> None:
-    told = _until_health(quorum.nodes[1], lambda health: health["isWell"], code=0)
-    assert told["keepingUpIds"] == [1, 2, 3]
-    assert told["commitsPerSecond"] > 0.5
-    assert [each["code"] for each in told["findings"]] == ["KT-LIVE-STANDBY"]
+    health = _until_health(quorum.nodes[1], lambda health: health["isWell"], code=0)
+    assert health["keepingUpIds"] == [1, 2, 3]
+    assert health["commitsPerSecond"] > 0.5
+    assert [finding["code"] for finding in health["findings"]] == ["KT-LIVE-STANDBY"]
 
 
 @on_one_release
@@ -201,13 +203,13 @@ def test_a_cluster_begins_at_the_level_that_a_running_quorum_has_finalized(
     words = ("format", "-s", "-c", config, *_at(quorum.nodes[2]))
     done = kraftool(*words, "-t", "AAAAAAAAAAAAAAAAAAAAAA", "-o", "json", "--dry-run")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    formatted = json.loads(done.stdout)
     [level] = {
-        each["finalizedFeatures"]["metadata.version"]
-        for each in _document("describe", *_at(quorum.nodes[2]))["nodes"]
+        node["finalizedFeatures"]["metadata.version"]
+        for node in _document("describe", *_at(quorum.nodes[2]))["nodes"]
     }
-    assert told["levels"]["metadata.version"] == level
-    assert told["metadataVersionSource"].startswith(f"cluster {quorum.id}, node ")
+    assert formatted["levels"]["metadata.version"] == level
+    assert formatted["metadataVersionSource"].startswith(f"cluster {quorum.id}, node ")
     again = kraftool(*words, "-t", quorum.id)
     assert (again.returncode, "second voter set" in again.stderr) == (5, True)
 
@@ -229,9 +231,9 @@ def _answered(*words: str) -> str:
 def _log(*where: str) -> list[dict[str, Any]]:
     """Batches and records, without the files that they were read from and the places in them."""
     shown = [json.loads(line) for line in _answered("dump-log", *where, "-o", "jsonl").splitlines()]
-    for each in shown:
-        each.pop("file")
-        each.pop("position", None)
+    for entry in shown:
+        entry.pop("file")
+        entry.pop("position", None)
     return shown
 
 
@@ -258,9 +260,9 @@ def test_the_log_of_a_running_leader_is_that_of_its_directory(quorum: Cluster) -
 
 def _state(*where: str) -> Any:
     """Without the file that it was read from."""
-    told = json.loads(_answered("state", *where, "-o", "json"))
-    del told["loadedFrom"]
-    return told
+    state = json.loads(_answered("state", *where, "-o", "json"))
+    del state["loadedFrom"]
+    return state
 
 
 @on_one_release
@@ -281,7 +283,7 @@ def test_the_state_of_a_running_leader_is_that_of_its_directory(quorum: Cluster)
 def test_the_log_of_a_running_quorum_is_followed(quorum: Cluster) -> None:
     """A quorum without a broker commits a NoOp every half second."""
     at = _at(quorum.nodes[2])
-    more = 4 + max(each["offset"] for each in _log(*at) if each["kind"] == "record")
+    more = 4 + max(entry["offset"] for entry in _log(*at) if entry["kind"] == "record")
     words = ("dump-log", *at, "-o", "jsonl", "--follow", "--head", str(more + 1))
     records = [json.loads(line) for line in _answered(*words).splitlines()]
     offsets = [record["offset"] for record in records if record["kind"] == "record"]
@@ -349,15 +351,15 @@ def test_what_kafka_would_refuse_is_not_asked(quorum: Cluster) -> None:
         ("add-controller", *at, "--config", _config(quorum.nodes[1]).replace("1/s", "1/s")),
     ):
         is_there = "node-1" in arguments[-1]
-        told = _document(*arguments, code=0 if is_there else 5)
-        assert told["quorumChange"]["outcome"] == "not tried"
-        assert told["quorumChange"]["isPossible"] == is_there
+        answer = _document(*arguments, code=0 if is_there else 5)
+        assert answer["quorumChange"]["outcome"] == "not tried"
+        assert answer["quorumChange"]["isPossible"] == is_there
         assert _document(*arguments, "--dry-run", code=0 if is_there else 1)
 
 
 def test_an_upgraded_quorum_is_not_upgraded_again(quorum: Cluster) -> None:
-    told = _document("upgrade", *_at(quorum.nodes[2]))
-    assert not told["quorumChange"]["isNeeded"]
+    answer = _document("upgrade", *_at(quorum.nodes[2]))
+    assert not answer["quorumChange"]["isNeeded"]
 
 
 @on_one_release
@@ -365,13 +367,13 @@ def test_one_voter_at_a_time_may_stop(quorum: Cluster) -> None:
     leader = quorum.wait_leader()
     at = _at(leader)
     first, second = (node for node in quorum.running() if node.id not in (leader.id, 4))
-    for each in (leader, first, second):
-        assert _kraftool("may-stop", str(each.id), "--wait", *at).returncode == 0
+    for voter in (leader, first, second):
+        assert _kraftool("may-stop", str(voter.id), "--wait", *at).returncode == 0
     assert _document("may-stop", "9", *at, code=1)["mayStop"]["verdict"] == "never"
 
     quorum.kill(first)
-    told = _document("may-stop", str(second.id), *at, code=1)["mayStop"]
-    assert told["verdict"] == "not now", "it was killed a moment ago, and counts no longer"
+    answer = _document("may-stop", str(second.id), *at, code=1)["mayStop"]
+    assert answer["verdict"] == "not now", "it was killed a moment ago, and counts no longer"
     assert _kraftool("may-stop", str(first.id), *at).returncode == 0, "it is down already"
 
     quorum.start(first)
@@ -389,11 +391,11 @@ def test_without_a_majority_every_node_still_tells_what_it_knows(quorum: Cluster
     first, second = (node for node in quorum.running() if node.id not in (leader.id, 4))
     quorum.kill(first)
 
-    told = _until_health(leader, lambda health: len(health["keepingUpIds"]) == 2, code=1)
-    assert {"KT-LIVE-NO-SPARE", "KT-LIVE-SILENT", "KT-LIVE-UNREACHED"} <= _codes(told)
+    report = _until_health(leader, lambda health: len(health["keepingUpIds"]) == 2, code=1)
+    assert {"KT-LIVE-NO-SPARE", "KT-LIVE-SILENT", "KT-LIVE-UNREACHED"} <= _codes(report)
     blocked = _document("remove-controller", *_at(leader), "-i", str(second.id), code=5)
     assert any(
-        "1 of 2 voters keep up" in each["reason"] for each in blocked["quorumChange"]["checks"]
+        "1 of 2 voters keep up" in check["reason"] for check in blocked["quorumChange"]["checks"]
     )
 
     quorum.kill(second)
@@ -404,12 +406,12 @@ def test_without_a_majority_every_node_still_tells_what_it_knows(quorum: Cluster
         return done["leaderId"] is None and done["nodes"][leader.id - 1]["leaderId"] is None
 
     kafka.wait_for("the leader to resign", probe, every=0.5)
-    told = _document("describe", *_at(leader), code=1)
-    assert told["replicas"] is None
-    reached = [each for each in told["nodes"] if each["isReached"]]
-    assert [each["id"] for each in reached] == sorted([leader.id, 4])
-    assert all(each["epoch"] >= 1 for each in reached)
-    assert all(each["finalizedFeatures"]["kraft.version"] == 1 for each in reached)
+    report = _document("describe", *_at(leader), code=1)
+    assert report["replicas"] is None
+    reached = [answer for answer in report["nodes"] if answer["isReached"]]
+    assert [answer["id"] for answer in reached] == sorted([leader.id, 4])
+    assert all(answer["epoch"] >= 1 for answer in reached)
+    assert all(answer["finalizedFeatures"]["kraft.version"] == 1 for answer in reached)
     health = _document("health", *_at(leader), code=1)
     assert "KT-LIVE-NO-LEADER" in _codes(health["health"])
     for node in quorum.running():
@@ -456,19 +458,22 @@ def test_static_voters_become_dynamic(version: str, tmp_path: Path) -> None:
         _until_health(nodes[0], lambda health: "KT-LIVE-STATIC" in _codes(health), code=0)
         blocked = _document("remove-controller", *at, "-i", "1", "--dry-run", code=1)
         assert any(
-            "kraft.version is 0" in each["reason"] for each in blocked["quorumChange"]["checks"]
+            "kraft.version is 0" in check["reason"] for check in blocked["quorumChange"]["checks"]
         )
         if not kafka.at_least(version, "4.0"):
-            told = _document("upgrade", *at, code=5)
-            assert told["quorumChange"]["outcome"] == "not tried"
+            report = _document("upgrade", *at, code=5)
+            assert report["quorumChange"]["outcome"] == "not tried"
             assert any(
-                "older than 4.1" in each["reason"] for each in told["quorumChange"]["checks"]
+                "older than 4.1" in check["reason"] for check in report["quorumChange"]["checks"]
             )
             cluster.admin("update-features", at_leader=True, features={"kraft.version": 1})
-            _until_health(nodes[0], lambda each: "KT-LIVE-FALSE-UPGRADE" in _codes(each), code=1)
-            told = _document("remove-controller", *at, "-i", "1", "--dry-run", code=1)
+            _until_health(
+                nodes[0], lambda health: "KT-LIVE-FALSE-UPGRADE" in _codes(health), code=1
+            )
+            report = _document("remove-controller", *at, "-i", "1", "--dry-run", code=1)
             assert any(
-                "kraft.version is 0" in each["reason"] for each in told["quorumChange"]["checks"]
+                "kraft.version is 0" in check["reason"]
+                for check in report["quorumChange"]["checks"]
             )
             return
 
@@ -479,8 +484,8 @@ def test_static_voters_become_dynamic(version: str, tmp_path: Path) -> None:
         assert _document("upgrade", *at)["quorumChange"]["outcome"] == "done"
 
         def levels() -> set[int]:
-            told = _document("describe", *at)
-            return {each["finalizedFeatures"].get("kraft.version", 0) for each in told["nodes"]}
+            report = _document("describe", *at)
+            return {node["finalizedFeatures"].get("kraft.version", 0) for node in report["nodes"]}
 
         kafka.wait_for("it to be told", lambda: 1 in levels(), every=0.5)
         assert '"directoryId"' in _tool(cluster, "describe", "--status")

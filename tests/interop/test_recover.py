@@ -81,7 +81,7 @@ def test_a_new_cluster_id_keeps_the_old_majority_apart(night: Night) -> None:
     asked = kafka.wait_for(
         "an answer to describe-quorum", lambda: cluster.peek("describe-quorum", survivor)
     )
-    assert [each["id"] for each in asked["voters"]] == [survivor.id]
+    assert [voter["id"] for voter in asked["voters"]] == [survivor.id]
     cluster.admin("create-topic", topic="after", partitions=1, replication=1)
     night.has_everything()
 

@@ -160,8 +160,8 @@ def test_a_flipped_bit_is_put_back_and_kafka_starts_with_all_records(server: Ser
     assert done.returncode == 0, done.stdout + done.stderr
     assert segments(server.node)[0].read_bytes() == before
     mended = gathered(directory, directory.parent / "mended.gathered")
-    wanted, found = trees([intact, mended])
-    assert not differences(wanted, found)
+    wanted, repaired = trees([intact, mended])
+    assert not differences(wanted, repaired)
     server.start()
     assert {f"topic-{number}" for number in range(20)} <= set(cluster.admin("list-topics"))
     cluster.stop(server.node)

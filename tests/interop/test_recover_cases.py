@@ -83,13 +83,13 @@ def test_each_directory_is_damaged_otherwise_and_all_are_mended_at_once(kept: Ke
     """One log is made anew from another, and everything else is mended where it lies."""
     kept.put_back()
     [worse, best] = sorted(kept.others, key=end_of)
-    for each in (
+    for damage in (
         damages.empty_promise,
         damages.garble_epochs,
         damages.foreign_partition,
         damages.put_stray_name,
     ):
-        each(kept.survivor)
+        damage(kept.survivor)
     damages.damage_middle_without_snapshots(worse)
     damages.damage_snapshot(best)
     damages.put_junk_snapshot(best)
@@ -212,16 +212,16 @@ def test_what_a_rehearsal_shows_is_what_comes(kept: Kept) -> None:
     assert plan.method is Method.SNAPSHOT_JUMP
     everyone = [survivor, night.broker, *night.lost]
     before = {node.id: ondisk.contents(node.directory) for node in everyone}
-    told = night.rehearse_all(plan)
+    report = night.rehearse_all(plan)
     assert {node.id: ondisk.contents(node.directory) for node in everyone} == before
-    nodes = told["startedNodes"]
+    nodes = report["startedNodes"]
     assert nodes["software"] == f"Kafka {cluster.version}"
     assert (nodes["leaderId"], nodes["voterIds"]) == (survivor.id, [survivor.id])
     assert nodes["isCompared"]
     assert nodes["topicCount"] >= len(night.topics)
     assert nodes["returned"] == [
         {"nodeId": node.id, "isFollowing": True, "leaderId": survivor.id, "lastWords": None}
-        for node in sorted(night.lost, key=lambda each: each.id)
+        for node in sorted(night.lost, key=lambda member: member.id)
     ], "a real Kafka takes the checkpoint, and votes no more"
 
     options = ("--dir", survivor.metadata_log_dir, "--source",
@@ -231,7 +231,7 @@ def test_what_a_rehearsal_shows_is_what_comes(kept: Kept) -> None:
     cluster.start(survivor)
     assert cluster.wait_leader() is survivor
     shown = kafka.wait_for("an answer to describe-quorum", cluster.quorum)
-    assert [each["id"] for each in shown["voters"]] == nodes["voterIds"]
+    assert [voter["id"] for voter in shown["voters"]] == nodes["voterIds"]
     assert shown["leaderEpoch"] == nodes["epoch"], "the first election after the same checkpoint"
     cluster.start(night.broker)
     assert set(night.topics) <= set(cluster.admin("list-topics"))

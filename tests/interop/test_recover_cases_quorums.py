@@ -48,7 +48,7 @@ def test_three_of_five_are_lost_and_the_other_comes_back_by_the_checkpoint(five:
     # Where the better one is as far as the broker, a record would be appended by itself.
     plan = five.plan_lost(five.others[1:], "--method", "snapshot-jump")
     assert plan.loss.verdict is LossBound.UNBOUNDED
-    seed, other = sorted(left, key=lambda each: plan.seed != f"node-{each.id}")
+    seed, other = sorted(left, key=lambda node: plan.seed != f"node-{node.id}")
     assert (end_of(seed).epoch, end_of(seed).offset) >= (end_of(other).epoch, end_of(other).offset)
     assert five.apply(plan) == {seed.id}
     wanted = five.planned_tree(plan, seed) | {SAID: str(OURS)}
@@ -103,8 +103,8 @@ def test_nodes_that_are_controller_and_broker(version: str, tmp_path: Path) -> N
         plan_file = tmp_path / "plan.yaml"
         ids = ",".join(str(node.id) for node in lost)
         here = survivor.directory / "server.properties"
-        said = ("--set", f"lost={ids}", "--kafka-version", version)
-        kraftool("recover", "plan", here, *said, "--out", plan_file)
+        arguments = ("--set", f"lost={ids}", "--kafka-version", version)
+        kraftool("recover", "plan", here, *arguments, "--out", plan_file)
         plan = plan_from_yaml(plan_file.read_bytes())
         assert plan.loss.verdict is LossBound.UNBOUNDED
         where = ("--dir", survivor.metadata_log_dir)
@@ -153,8 +153,8 @@ def test_listeners_over_tls_with_sasl(version: str, tmp_path: Path, stores: Stor
         plan_file = tmp_path / "plan.yaml"
         ids = ",".join(str(node.id) for node in lost)
         here = survivor.directory / "server.properties"
-        said = ("--set", f"lost={ids}", "--kafka-version", version)
-        kraftool("recover", "plan", here, *said, "--method", "snapshot-jump", "--out", plan_file)
+        options = ("--set", f"lost={ids}", "--kafka-version", version)
+        kraftool("recover", "plan", here, *options, "--method", "snapshot-jump", "--out", plan_file)
         plan = plan_from_yaml(plan_file.read_bytes())
         assert "CANARY" not in plan_file.read_text()
         where = ("--dir", survivor.metadata_log_dir)

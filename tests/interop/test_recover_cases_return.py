@@ -111,7 +111,7 @@ def test_static_voters_come_back_emptied_and_one_at_a_time(static: Kept) -> None
         static.cluster.start(*quorum, static.broker)
         static.cluster.wait_leader()
         static.cluster.wait_caught_up(*quorum)
-    assert recovering.voters(static.cluster) == sorted(each.id for each in quorum)
+    assert recovering.voters(static.cluster) == sorted(voter.id for voter in quorum)
     static.cluster.kill(static.survivor)
     assert static.elected(*static.others)
     wanted = static.tree(static.broker, "struck") | {SAID: str(OURS)}

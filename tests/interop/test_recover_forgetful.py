@@ -53,7 +53,7 @@ class Forgotten:
 
     @property
     def paths(self) -> Sequence[Path]:
-        return [self.directories[each] for each in (1, 2, 3, 11)]
+        return [self.directories[node_id] for node_id in (1, 2, 3, 11)]
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,9 @@ def test_one_of_three_is_mended_and_all_start(kept: Kept, case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [damages.tear_tail, damages.put_zeros, damages.orphan], ids=lambda each: each.__name__
+    "damage",
+    [damages.tear_tail, damages.put_zeros, damages.orphan],
+    ids=lambda damage: damage.__name__,
 )
 @on_each
 def test_what_kafka_mends_itself_is_left_to_it(
@@ -109,9 +111,9 @@ def test_two_whole_voters_are_enough_to_make_the_third_anew(kept: Kept) -> None:
     node, source = kept.controllers[1], kept.controllers[2]
     plan = kept.plan(kept.controllers, "--set", "rebuild=2", "--set", "from=3")
     assert plan.cases == ("rebuilt",)
-    assert {each for one in plan.hosts for each in recovering.sources_of(plan, one.name)} <= {
-        "node-3"
-    }
+    assert {
+        piece_source for one in plan.hosts for piece_source in recovering.sources_of(plan, one.name)
+    } <= {"node-3"}
     kept.apply(plan)
     assert [segment.read_bytes() for segment in segments(node)] == [
         segment.read_bytes() for segment in segments(source)
@@ -259,8 +261,8 @@ def test_a_vote_is_not_given_twice_where_quorum_state_was_lost(kept: Kept) -> No
     damages.forget_promise(node)
     assert asked(second), "and has forgotten: two votes in one epoch"
     damages.forget_promise(node)
-    for each in (first, second):
-        state = partition(each) / "quorum-state"
+    for voter in (first, second):
+        state = partition(voter) / "quorum-state"
         text = f'{{"leaderId":-1,"leaderEpoch":{epoch},"votedId":-1,"data_version":1}}'
         state.write_text(text)  # what candidates of that epoch leave
     plan = kept.plan(kept.controllers)
@@ -293,7 +295,7 @@ on_each_cleaned = recovering.on("cleaned")
         (damages.damage_middle, "rebuilt"),
         (damages.lose_log, "rebuilt"),
     ],
-    ids=lambda each: getattr(each, "__name__", each),
+    ids=lambda value: getattr(value, "__name__", value),
 )
 @on_each_cleaned
 def test_a_log_that_begins_late_is_mended(

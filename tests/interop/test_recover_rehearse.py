@@ -30,8 +30,8 @@ def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rehearsals
 
 @on("night", (kafka.TOOLS_VERSION, kafka.NEWEST, "3.9.1"))
 def test_a_fence_is_rehearsed_with_both_quorums(night: Rehearsals) -> None:
-    told = night.rehearse_all(night.plan("--fence"))
-    nodes = told["startedNodes"]
+    report = night.rehearse_all(night.plan("--fence"))
+    nodes = report["startedNodes"]
     assert nodes["leaderId"] == night.survivor.id
     old = {node.id for node in night.lost}
     assert {node["leaderId"] for node in nodes["returned"]} <= old
@@ -46,6 +46,6 @@ def test_a_kafka_that_is_too_old_is_found_out(night: Rehearsals) -> None:
     night.plan()
     source = f"node-11={night.broker.metadata_log_dir}"
     given = ("--dir", night.survivor.metadata_log_dir, "--source", source)
-    told = night.rehearse(*given, version="3.9.1", code=1)
-    assert [each["code"] for each in told["findings"]] == ["KT-REC-START"]
-    assert "MetadataVersion" in told["findings"][0]["reason"]
+    report = night.rehearse(*given, version="3.9.1", code=1)
+    assert [finding["code"] for finding in report["findings"]] == ["KT-REC-START"]
+    assert "MetadataVersion" in report["findings"][0]["reason"]

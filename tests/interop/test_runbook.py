@@ -67,6 +67,6 @@ def test_a_voter_without_a_log_fetches_it_while_the_others_have_a_leader(tmp_pat
         assert "KT-SIG-WIPED-VOTER" not in codes(*(node.metadata_log_dir for node in nodes))
         assert election(partition).leader_epoch > epoch
         pair = [str(node.metadata_log_dir) for node in (wiped, other)]
-        common = min(load_state(each).end_offset for each in pair)
-        first, second = (state_hash(load_state(each, at=common).image) for each in pair)
+        common = min(load_state(path).end_offset for path in pair)
+        first, second = (state_hash(load_state(path, at=common).image) for path in pair)
         assert first == second

@@ -29,8 +29,8 @@ BUCKETS = 16
 def bucket(name: str) -> int:
     """Where java.util.HashMap of the usual size keeps a name."""
     code = 0
-    for each in name:
-        code = (31 * code + ord(each)) & 0xFFFFFFFF
+    for character in name:
+        code = (31 * code + ord(character)) & 0xFFFFFFFF
     return (code ^ code >> 16) & (BUCKETS - 1)
 
 
@@ -80,11 +80,15 @@ def test_a_removal_takes_the_credentials_that_come_after_it_in_the_hash_map() ->
     left = [set(line.split(",")) - {""} for line in lines]
     assert left == [predicted(*case) for case in cases]
     wanted = [in_kraftool(*case) for case in cases]
-    lost = [case for case, found, right in zip(cases, left, wanted, strict=True) if found < right]
+    lost = [
+        case
+        for case, remaining, right in zip(cases, left, wanted, strict=True)
+        if remaining < right
+    ]
     # Of two names, the one removal loses the other user, and the other does not.
     assert len(lost) == 4 * len(NAMES) * (len(NAMES) - 1) // 2
     assert not any("zoe" in base for base, _ in lost)
-    assert all(found <= right for found, right in zip(left, wanted, strict=True))
+    assert all(remaining <= right for remaining, right in zip(left, wanted, strict=True))
 
 
 def left_after(cluster: Cluster, server: str, gone: str, kept: str) -> set[str]:
@@ -115,11 +119,11 @@ def test_one_request_on_a_live_broker_loses_the_user_that_it_adds(tmp_path: Path
         cluster.stop(node)
     assert set(load_state(str(log_of(node.metadata_log_dir))).image.scram.mechanisms[1]) == {second}
     report = verify_snapshots([open_path(str(node.metadata_log_dir))])
-    found = [finding for finding in report.all_findings if finding.severity is not Severity.INFO]
-    assert {finding.code for finding in found} == {"KT-SNAP-SCRAM-LOST"}
-    assert {finding.expected for finding in found} == {f"SCRAM-SHA-256 of {second}"}
+    findings = [finding for finding in report.all_findings if finding.severity is not Severity.INFO]
+    assert {finding.code for finding in findings} == {"KT-SNAP-SCRAM-LOST"}
+    assert {finding.expected for finding in findings} == {f"SCRAM-SHA-256 of {second}"}
     assert max(snapshot.offset for snapshot in report.snapshots) in {
-        finding.offset for finding in found
+        finding.offset for finding in findings
     }
 
 

@@ -70,7 +70,7 @@ def test_every_fixture_with_snapshots_has_the_hashes_of_kafkas_trees() -> None:
     scenarios = {path.parent for path in FIXTURES.glob("*/*/SOURCE")}
     loadable = {scenario for scenario in scenarios if shelltrees.loadable(scenario)}
     assert {path.parent for path in GOLDENS} == {
-        each for each in loadable if each.parent.name != "damaged"
+        path for path in loadable if path.parent.name != "damaged"
     }
 
 
@@ -81,14 +81,14 @@ def test_only_what_a_newer_kafka_wrote_is_unknown_to_kafka() -> None:
         for name, facts in json.loads(golden.read_text()).items()
         if "faults" in facts
     }
-    assert {each[0] for each in faulty} == {
+    assert {entry[0] for entry in faulty} == {
         f"kafka-{without_tool}" for without_tool in kafka.WITHOUT_TOOLS
     }
     # A version that it does not know; and, in logs alone, the batch that it stops at.
-    assert all(any("Error loading metadata" in fault for fault in each[2]) for each in faulty)
-    stopped = [each for each in faulty if each[3] is not None]
+    assert all(any("Error loading metadata" in fault for fault in entry[2]) for entry in faulty)
+    stopped = [entry for entry in faulty if entry[3] is not None]
     assert stopped
-    assert all(each[1].endswith(".log") for each in stopped)
+    assert all(entry[1].endswith(".log") for entry in stopped)
 
 
 @pytest.mark.interop
@@ -105,11 +105,11 @@ def test_each_node_of_each_tree_is_kafkas() -> None:
         ours = nodes_of(tree_of(state))
         assert_same_provenance(state, ours, theirs.nodes[shelltrees.PROVENANCE])
         knows = not theirs.faults
-        found = differences(
+        differing = differences(
             shelltrees.comparable(ours, knows_version=knows),
             shelltrees.comparable(theirs.nodes, knows_version=knows),
         )
-        assert not found, f"{name}: {len(found)} differences, the first: {found[:3]}"
+        assert not differing, f"{name}: {len(differing)} differences, the first: {differing[:3]}"
         seen |= {"/".join(path.split("/")[:3]) for path, text in theirs.nodes.items() if text}
         seen |= {DEFAULT_ENTITY} & theirs.nodes.keys()
     # What the fixtures hold; no broker made a delegation token in them.
@@ -121,8 +121,8 @@ def test_what_kafka_has_just_written_has_kafkas_tree(live_metadata_dir: Path) ->
     files = shelltrees.loadable(live_metadata_dir)
     for name, theirs in shelltrees.kafka_trees(files, live_metadata_dir).items():
         ours = shelltrees.comparable(nodes_of(tree_of(state_of(live_metadata_dir / name))))
-        found = differences(ours, shelltrees.comparable(theirs.nodes))
-        assert not found, f"{name}: {found[:3]}"
+        differing = differences(ours, shelltrees.comparable(theirs.nodes))
+        assert not differing, f"{name}: {differing[:3]}"
 
 
 # --- commands -------------------------------------------------------------------------------------
@@ -217,17 +217,17 @@ LINES = (
 
 
 def our_answers(root: Directory, lines: Sequence[str]) -> list[str]:
-    said: list[str] = []
+    shown: list[str] = []
     session = ShellSession(
         root=root,
-        show=said.extend,
-        complain=said.append,
+        show=shown.extend,
+        complain=shown.append,
     )
     answers = []
     for line in lines:
-        said.clear()
+        shown.clear()
         session.run(line)
-        answers.append("".join(f"{each}\n" for each in said))
+        answers.append("".join(f"{text}\n" for text in shown))
     return answers
 
 
@@ -244,7 +244,7 @@ def test_quota_entities_with_default_parts_are_where_kafka_fails() -> None:
     lines = ("tree image/clientQuotas", "find image", "ls image/clientQuotas/*")
     theirs = shelltrees.kafka_answers(CHECKPOINT.name, lines, CHECKPOINT.parent)
     assert theirs[0].startswith(":\n")  # a name that is empty, and nothing below it
-    assert all("EXCEPTION Expected  to be a valid child of" in each for each in theirs[1:])
+    assert all("EXCEPTION Expected  to be a valid child of" in answer for answer in theirs[1:])
     ours = our_answers(tree_of(state_of(CHECKPOINT)), lines)
     assert "\nuser:\n  controller_mutation_rate:\n    250.5\n" in ours[0]
     assert "\nimage/clientQuotas/user/controller_mutation_rate\n" in ours[1]
@@ -375,5 +375,5 @@ def test_odd_values_are_written_as_by_kafka(timestamp: int, tmp_path: Path) -> N
     assert not theirs.faults
     ours = nodes_of(tree_of(state_of(log)))
     assert ours[shelltrees.PROVENANCE] == theirs.nodes[shelltrees.PROVENANCE]
-    found = differences(shelltrees.comparable(ours), shelltrees.comparable(theirs.nodes))
-    assert not found, "\n".join(found)
+    differing = differences(shelltrees.comparable(ours), shelltrees.comparable(theirs.nodes))
+    assert not differing, "\n".join(differing)

@@ -88,15 +88,15 @@ def elected(*nodes: Node, above_epoch: int) -> int:
     """
 
     def probe() -> int | None:
-        told = []
+        elections = []
         for node in nodes:
             assert node.process is not None
             node.process.require_alive()
             data = (node.metadata_log_dir / PARTITION / "quorum-state").read_bytes()
             state = quorum_state.decode(data)[0].state if data else None
             if state is not None and state.leader_epoch > above_epoch and state.leader_id >= 0:
-                told.append((state.leader_epoch, state.leader_id))
-        agreed = [each for each in told if told.count(each) >= 2]
+                elections.append((state.leader_epoch, state.leader_id))
+        agreed = [election for election in elections if elections.count(election) >= 2]
         return max(agreed)[1] if agreed else None
 
     return kafka.wait_for(f"a leader above epoch {above_epoch}", probe, every=0.2)
@@ -140,7 +140,7 @@ def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum
     behind, other, leader = quorum.behind, quorum.other, quorum.leader
     report = simulated(behind, other)
     assert report.leaders == (other.id,)
-    (chance,) = (each for each in report.chances if each.node == behind.id)
+    (chance,) = (chance for chance in report.chances if chance.node == behind.id)
     assert chance.refusals[0].kind in ("log", "silent")
     assert any(
         refusal.reason.startswith(f"{other.id} refuses {behind.id}: its log ends at ")

@@ -23,7 +23,10 @@ COMMANDS = ("verify-log", "verify-snapshot", "doctor", "dump")
     "version",
     [
         "4.3.0",
-        *(pytest.param(each, marks=pytest.mark.soak) for each in ("3.7.2", "3.9.1", kafka.NEWEST)),
+        *(
+            pytest.param(release, marks=pytest.mark.soak)
+            for release in ("3.7.2", "3.9.1", kafka.NEWEST)
+        ),
     ],
 )
 def test_no_command_has_a_finding_in_a_leaders_directory(version: str, tmp_path: Path) -> None:

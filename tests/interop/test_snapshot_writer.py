@@ -67,9 +67,9 @@ def write(path: Path, chunks: Iterator[bytes]) -> Path:
 def records_in(path: Path) -> int:
     data = path.read_bytes()
     return sum(
-        each.header.record_count
-        for each in scan(lambda at, size: data[at : at + size])
-        if isinstance(each, RecordBatch)
+        item.header.record_count
+        for item in scan(lambda at, size: data[at : at + size])
+        if isinstance(item, RecordBatch)
     )
 
 
@@ -86,13 +86,13 @@ def test_kafka_loads_what_kraftool_writes_as_it_loads_its_own(tmp_path: Path) ->
     trees = shelltrees.kafka_trees(names, tmp_path)
     for path, theirs, ours in pairs:
         assert trees[ours].faults == trees[theirs].faults, path
-        expected, found = trees[theirs].nodes, trees[ours].nodes
+        expected, loaded = trees[theirs].nodes, trees[ours].nodes
         if records_in(tmp_path / ours) != records_in(path):
             # The false record of kraft.version is not written again, and offsets move up by one.
             assert path.parts[-6:-4] == ("kafka-3.9.1", "upgrade"), path
             assert records_in(path) == records_in(tmp_path / ours) + 1
-            assert expected.pop(shelltrees.PROVENANCE) != found.pop(shelltrees.PROVENANCE)
-        assert found == expected, path
+            assert expected.pop(shelltrees.PROVENANCE) != loaded.pop(shelltrees.PROVENANCE)
+        assert loaded == expected, path
 
 
 # --- controllers that start on it ---------------------------------------------------------------
@@ -186,22 +186,22 @@ def test_a_controller_starts_on_nothing_but_a_snapshot_of_kraftools(
 
         kafka.wait_for("the controller's own snapshot", next_snapshot)
         cluster.stop(node)
-    found = max(folder.glob("*.checkpoint"))
-    after = load_state(str(found))
+    newest = max(folder.glob("*.checkpoint"))
+    after = load_state(str(newest))
     assert after.is_whole
     assert after.image.provenance.offset > offset
     assert after.image.provenance.last_epoch > epoch
     (log,) = folder.glob("*.log")
     led = load_state(str(log)).controls[ControlRecordType.LEADER_CHANGE]
     assert led.value["leaderId"] == CONTROLLER
-    told = difference(state.image, after.image)
-    assert {aspect.aspect for aspect in told.aspects} <= {"controllers"}
-    assert not told.lost_credentials
+    diff = difference(state.image, after.image)
+    assert {aspect.aspect for aspect in diff.aspects} <= {"controllers"}
+    assert not diff.lost_credentials
     assert without_new_controller(after.image) == without_new_controller(state.image)
     assert CONTROLLER in after.image.cluster.controllers
     # The log that it wrote goes on from the snapshot, and the next one is what both make.
     report = verify_snapshots([open_path(str(node.metadata_log_dir))])
     assert not [finding for finding in report.all_findings if finding.severity is not Severity.INFO]
     compared = {snapshot.offset for snapshot in report.snapshots if snapshot.compared_with}
-    assert int(found.name[:20]) in compared
+    assert int(newest.name[:20]) in compared
     assert offset not in compared, "there is no log before it"

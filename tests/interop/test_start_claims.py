@@ -48,7 +48,7 @@ def prove(starts: Starts, claim: Claim) -> None:
         check_all(nodes)
     words = claim.says.format(**facts(started))
     reported = [finding for finding in started.findings if finding.code == claim.code]
-    texts = [f"{each.text}. {each.advice}" for each in reported]
+    texts = [f"{finding.text}. {finding.advice}" for finding in reported]
     assert reported, {finding.code for finding in started.findings}
     kind = KINDS[claim.code]
     assert any(words in text for text in (*texts, f"{kind.meaning} {kind.advice}")), (words, texts)

@@ -184,7 +184,7 @@ def theirs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def _content(folder: Path) -> dict[str, Any]:
     """Every file that a format left, as what it means; times and ids by lot left out."""
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for path in sorted(folder.rglob("*")):
         if path.name == "server.properties" or path.is_dir():
             continue
@@ -194,13 +194,13 @@ def _content(folder: Path) -> dict[str, Any]:
             lines = data.split(b"\n")
             assert [line[:1] for line in lines[:2]] == [b"#", b"#"]
             lot = b"directory.id="
-            kept = [lot if each.startswith(lot) else each for each in lines[2:]]
-            ours = [each for each in lines if each.startswith(lot) and each[13:].decode() in IDS]
-            found[str(path.relative_to(folder))] = (mode, kept, ours)
+            kept = [lot if line.startswith(lot) else line for line in lines[2:]]
+            ours = [line for line in lines if line.startswith(lot) and line[13:].decode() in IDS]
+            content[str(path.relative_to(folder))] = (mode, kept, ours)
         else:
             batches = [*map(_batch, scan(_reader(data)))]
-            found[str(path.relative_to(folder))] = (mode, len(data), batches)
-    return found
+            content[str(path.relative_to(folder))] = (mode, len(data), batches)
+    return content
 
 
 def _reader(data: bytes) -> Callable[[int, int], bytes]:
@@ -235,13 +235,13 @@ def test_the_files_are_those_that_kafka_storage_writes(
     if name in OF_43_ONLY and theirs.version != "4.3.0":
         return  # 4.4.0 lays out every release as its own
     given, options = {**FORMATS, **OF_43_ONLY}[name]
-    told = theirs.answers[name]
-    assert told["error"] is None
+    answer = theirs.answers[name]
+    assert answer["error"] is None
     options = _dated(options, theirs.version)
     done = kraftool(*_format_words(_settings(tmp_path / name, given), options))
     assert done.returncode == 0, done.stderr
     assert _content(tmp_path / name) == _content(theirs.root / name)
-    lines = told["out"].replace(str(theirs.root), str(tmp_path)).splitlines()
+    lines = answer["out"].replace(str(theirs.root), str(tmp_path)).splitlines()
     lines = [line for line in lines if line.startswith("Formatting")]
     assert sorted(done.stdout.splitlines()) == sorted(lines)
     assert "canary-secret" not in done.stdout + done.stderr
@@ -260,17 +260,17 @@ def test_what_kafka_storage_refuses_is_refused(name: str, theirs: Theirs, tmp_pa
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_tables_are_those_of_kafka_storage(name: str, theirs: Theirs) -> None:
-    told = theirs.answers[name]
+    answer = theirs.answers[name]
     done = kraftool("storage", *TABLES[name])
-    assert (done.returncode, done.stdout) == (told["code"], told["out"])
+    assert (done.returncode, done.stdout) == (answer["code"], answer["out"])
 
 
 @pytest.mark.parametrize("state", INFO)
 def test_info_says_what_kafka_storage_says(state: str, theirs: Theirs) -> None:
-    told = theirs.answers[state]
+    answer = theirs.answers[state]
     file = str(theirs.root / state / "server.properties")
     done = kraftool("storage", "info", "-c", file)
-    assert (done.returncode, done.stdout) == (told["code"], told["out"])
+    assert (done.returncode, done.stdout) == (answer["code"], answer["out"])
     assert done.returncode == (0 if state == "formatted" else 1)
 
 
@@ -302,10 +302,12 @@ def test_real_kafka_starts_on_what_was_formatted_here(
         cluster.start(*cluster.nodes.values())
         leader = cluster.wait_leader()
         quorum = kafka.wait_for("the quorum to be described", cluster.quorum)
-        assert {each["id"] for each in quorum["voters"]} == {1, 2}, quorum
+        assert {voter["id"] for voter in quorum["voters"]} == {1, 2}, quorum
         cluster.stop(*reversed(cluster.nodes.values()))
-        told = kraftool("features", str(leader.metadata_log_dir), "-o", "json")
-    levels = {each["name"]: each["level"] for each in json.loads(told.stdout)["features"]}
+        completed = kraftool("features", str(leader.metadata_log_dir), "-o", "json")
+    levels = {
+        feature["name"]: feature["level"] for feature in json.loads(completed.stdout)["features"]
+    }
     for name, level in starting_levels(release, {}, is_dynamic=True).items():
         assert levels.get(name, 0) == level, (name, levels)
 
@@ -353,6 +355,6 @@ def test_kafka_4_3_passes_over_what_is_formatted_for_4_4(tmp_path: Path) -> None
         state = kraftool("state", str(node.metadata_log_dir), "-o", "json").stdout
         features = kraftool("features", str(node.metadata_log_dir), "-o", "json").stdout
     assert "alice" not in state
-    levels = {each["name"]: each["level"] for each in json.loads(features)["features"]}
+    levels = {feature["name"]: feature["level"] for feature in json.loads(features)["features"]}
     own = starting_levels("4.3", {}, is_dynamic=True)
     assert levels["metadata.version"] == own["metadata.version"]

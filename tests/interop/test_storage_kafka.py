@@ -76,23 +76,23 @@ def opened(node: Node, *, is_dynamic: bool, retention_bytes: int = -1) -> Metada
 
 def batches(node: Node) -> list[RecordBatch]:
     """What is in a node's segments, read by themselves."""
-    found = []
+    read_batches = []
     for path in sorted((node.metadata_log_dir / PARTITION).glob("*.log")):
         data = path.read_bytes()
-        for each in scan(BytesSource("", data).read_at):
-            assert isinstance(each, RecordBatch)
-            assert each.is_valid, path
-            found.append(each)
-    return found
+        for batch in scan(BytesSource("", data).read_at):
+            assert isinstance(batch, RecordBatch)
+            assert batch.is_valid, path
+            read_batches.append(batch)
+    return read_batches
 
 
 def served(log: MetadataLog) -> list[bytes]:
-    found, at = [], log.start_offset
+    encoded, at = [], log.start_offset
     while at < log.end_offset:
         some = decode_batches(log.read(at, 2_000))
-        found += [batch.data for batch in some]
+        encoded += [batch.data for batch in some]
         at = some[-1].next_offset
-    return found
+    return encoded
 
 
 def led(log: MetadataLog, leader_id: int) -> None:
@@ -140,15 +140,15 @@ def check_by_kafka(version: str, node: Node) -> None:
     folder = node.metadata_log_dir / PARTITION
     files = [path.name for path in sorted(folder.glob("*.*index")) if path.stat().st_size]
     assert files
-    for name, told in kafka_dump_log(version, files, folder, ("--verify-index-only",)).items():
-        assert b"ismatch" not in told, name
-        assert b"Found timestamp mismatch" not in told, name
-        assert b"Index" not in told or b"corrupt" not in told, name
+    for name, output in kafka_dump_log(version, files, folder, ("--verify-index-only",)).items():
+        assert b"ismatch" not in output, name
+        assert b"Found timestamp mismatch" not in output, name
+        assert b"Index" not in output or b"corrupt" not in output, name
 
 
 def worth_telling(node: Node) -> list[str]:
-    found = verify_logs([open_path(str(node.metadata_log_dir))]).all_findings
-    return [finding.sentence() for finding in found if finding.severity is not Severity.INFO]
+    findings = verify_logs([open_path(str(node.metadata_log_dir))]).all_findings
+    return [finding.sentence() for finding in findings if finding.severity is not Severity.INFO]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +181,12 @@ def kafka_leads(cluster: Cluster, node: Node, *, above: int, more: int, kill: bo
         return sum(path.stat().st_size for path in folder.glob("*.log")) > size + more
 
     kafka.wait_for("Kafka to write", has_grown)
-    told = node.process.output()
+    output = node.process.output()
     if kill:
         cluster.kill(node)
     else:
         cluster.stop(node)
-    return told
+    return output
 
 
 @pytest.mark.interop
@@ -204,15 +204,15 @@ def test_a_log_goes_back_and_forth_and_nothing_is_lost(case: Case, tmp_path: Pat
         so_far: list[bytes] = []
         epoch = 0
         for turn in range(3):
-            told = kafka_leads(cluster, node, above=epoch, more=6_000, kill=turn == 1)
-            assert not COMPLAINTS.search(told)
+            output = kafka_leads(cluster, node, above=epoch, more=6_000, kill=turn == 1)
+            assert not COMPLAINTS.search(output)
             theirs = [batch.data for batch in batches(node)]
             assert _goes_on(theirs, so_far), "Kafka kept what was written here"
             log = opened(node, is_dynamic=case.is_dynamic)
             assert log.recovery.cut is None
             assert log.recovery.wiped_to is None
             # Kafka begins an empty log anew at its snapshot, and unlinks the old one later.
-            assert all(each.endswith(".deleted") for each in log.recovery.removed)
+            assert all(name.endswith(".deleted") for name in log.recovery.removed)
             assert served(log) == theirs
             assert log.election is not None
             assert log.election.epoch == log.view.last_epoch > epoch
@@ -234,8 +234,8 @@ def test_a_log_goes_back_and_forth_and_nothing_is_lost(case: Case, tmp_path: Pat
                 log.close()
                 assert worth_telling(node) == []
         ours = indexes(node)
-        told = kafka_leads(cluster, node, above=epoch, more=100, kill=False)
-        assert not COMPLAINTS.search(told)
+        output = kafka_leads(cluster, node, above=epoch, more=100, kill=False)
+        assert not COMPLAINTS.search(output)
         assert _goes_on([batch.data for batch in batches(node)], so_far)
         state = load_state(str(node.metadata_log_dir))
         assert state.is_whole
@@ -253,9 +253,9 @@ def indexes(node: Node) -> dict[str, bytes]:
 def _from_segments(log: MetadataLog) -> Iterator[RecordBatch]:
     for path in sorted(Path(log.folder).glob("*.log")):
         data = path.read_bytes()
-        for each in scan(BytesSource("", data).read_at):
-            assert isinstance(each, RecordBatch)
-            yield each
+        for batch in scan(BytesSource("", data).read_at):
+            assert isinstance(batch, RecordBatch)
+            yield batch
 
 
 def _goes_on(later: list[bytes], earlier: list[bytes]) -> bool:
@@ -307,10 +307,10 @@ def test_a_follower_goes_on_from_a_snapshot_that_was_downloaded_here(
         log.begin_download(key)
         for at in range(0, len(data), 500):
             log.append_to_download(key, data[at : at + 500])
-        told = log.install_snapshot(key)
-        assert told.kraft_version == 1
-        assert told.voters is not None
-        assert told.voters.ids == {1, 2, 3}
+        installed = log.install_snapshot(key)
+        assert installed.kraft_version == 1
+        assert installed.voters is not None
+        assert installed.voters.ids == {1, 2, 3}
         log.append(fetched)
         log.flush(log.end_offset)
         log.close()
@@ -329,7 +329,7 @@ def test_a_follower_goes_on_from_a_snapshot_that_was_downloaded_here(
             str(follower.metadata_log_dir), LogConfig(), static_voters=VoterSet()
         )
         assert list(again.recovery.sentences()) == []
-        assert again.control.voters == told.voters
+        assert again.control.voters == installed.voters
         assert again.control.kraft_version == 1
         again.close()
         assert ControlRecordType.KRAFT_VOTERS in load_state(str(follower.metadata_log_dir)).controls

@@ -35,7 +35,9 @@ class Terminal:
         self._socket = f"kraftool-{uuid.uuid4().hex[:8]}"
         # A size of the caller's own terminal would be believed before that of this one.
         state = {"XDG_STATE_HOME": str(folder), "NO_COLOR": ""}
-        kept = {name: each for name, each in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        kept = {
+            name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")
+        }
         words = [sys.executable, "-m", "kraftool", "watch", *arguments]
         # The pane stays when the program ends, so that what it left can be read.
         command = f"cd {shlex.quote(str(ROOT))} && {shlex.join(words)}; echo ended with $?; cat"
@@ -140,15 +142,15 @@ def test_scripts_are_told_of_a_quorum_without_a_leader(quorum: Cluster) -> None:
         epoch = quorum.leader_epoch()
         quorum.kill(quorum.wait_leader())
         quorum.wait_leader(above_epoch=epoch)
-    told = _once(*_at(*quorum.running()), code=0)
-    assert told["leaderId"] is not None
-    assert told["voterState"]["voterIds"] == [1, 2, 3]
+    report = _once(*_at(*quorum.running()), code=0)
+    assert report["leaderId"] is not None
+    assert report["voterState"]["voterIds"] == [1, 2, 3]
     quorum.kill(quorum.wait_leader())
     survivor = next(node for node in nodes if node.process is not None)
-    told = _once(*_at(survivor, quorum.nodes[4]), str(survivor.metadata_log_dir), code=1)
-    assert told["leaderId"] is None
-    assert told["statements"][0]["reason"].startswith("No node leads.")
-    row = next(each for each in told["replicas"] if each["id"] == survivor.id)
+    report = _once(*_at(survivor, quorum.nodes[4]), str(survivor.metadata_log_dir), code=1)
+    assert report["leaderId"] is None
+    assert report["statements"][0]["reason"].startswith("No node leads.")
+    row = next(replica for replica in report["replicas"] if replica["id"] == survivor.id)
     assert row["directoryEndOffset"] > 0
     assert row["isReached"]
-    assert told["voterState"]["source"] == "directory", "nobody else is there to tell"
+    assert report["voterState"]["source"] == "directory", "nobody else is there to tell"

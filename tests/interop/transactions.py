@@ -103,6 +103,6 @@ def with_aborted_transaction(log: bytes, directory_id: str) -> Appender:
 
 def directory_id(meta_properties: Path) -> str:
     """The id of a data directory, which partitions name since 3.7."""
-    found = decode_meta_properties(meta_properties.read_bytes())[0].directory_id
-    assert found is not None
-    return found
+    value = decode_meta_properties(meta_properties.read_bytes())[0].directory_id
+    assert value is not None
+    return value

@@ -87,26 +87,26 @@ def three_and_a_standby(cluster: Cluster, *, broker: bool) -> list[Node]:
 
 def elections(root: Path) -> dict[str, tuple[Looks, list[str]]]:
     """Healthy; then the leader is killed; then the next one too, and nobody can lead."""
-    told: dict[str, tuple[Looks, list[str]]] = {}
+    looks: dict[str, tuple[Looks, list[str]]] = {}
     with Cluster(VERSION, root / "elections") as cluster:
         nodes = three_and_a_standby(cluster, broker=True)
         recorder = Recorder(target(*nodes[:3]))
         recorder.look(20)
-        told["healthy"] = recorder.take(), [*cluster.steps]
+        looks["healthy"] = recorder.take(), [*cluster.steps]
         epoch = cluster.leader_epoch()
         recorder.look(4)
         cluster.kill(cluster.wait_leader())
         recorder.until("none")
         recorder.until("leader")
         recorder.look(8)
-        told["leader-killed"] = recorder.take(), [*cluster.steps]
+        looks["leader-killed"] = recorder.take(), [*cluster.steps]
         recorder.look(2)
         cluster.kill(cluster.wait_leader(above_epoch=epoch))
         recorder.until("none")
         recorder.look(16)
-        told["no-leader"] = recorder.take(), [*cluster.steps]
+        looks["no-leader"] = recorder.take(), [*cluster.steps]
         recorder.close()
-    return told
+    return looks
 
 
 def uncommitted(root: Path) -> dict[str, tuple[Looks, list[str]]]:
@@ -132,13 +132,13 @@ def uncommitted(root: Path) -> dict[str, tuple[Looks, list[str]]]:
                 directory=fourth.directory_id, endpoints=[endpoint],
             )  # fmt: skip
             recorder.look(16)
-            told = recorder.take(), [*cluster.steps]
+            case = recorder.take(), [*cluster.steps]
             for node in frozen:
                 assert node.process is not None
                 os.kill(node.process.pid, signal.SIGCONT)
             asked.result()
         recorder.close()
-    return {"uncommitted-voter": told}
+    return {"uncommitted-voter": case}
 
 
 def main() -> None:

@@ -104,7 +104,7 @@ class Taken:
 
 def read(text: str) -> list[Taken]:
     """All requests in one node's log, over all its runs."""
-    state, found = copy.deepcopy(_NOTHING), []
+    state, requests = copy.deepcopy(_NOTHING), []
     pending: list[Taken] = []
     for line in text.splitlines():
         if snapshot := _SNAPSHOT.search(line):
@@ -117,76 +117,76 @@ def read(text: str) -> list[Taken]:
         matched = _LINE.match(line)
         if matched is None:
             continue
-        at_ms, _, said = int(matched[1]), matched[2], matched[3]
-        if taken := _IN.match(said):
-            for each in pending:
-                each.waited = True
+        at_ms, _, message = int(matched[1]), matched[2], matched[3]
+        if taken := _IN.match(message):
+            for request in pending:
+                request.waited = True
             one = Taken(
                 at_ms=at_ms,
                 api=taken[3],
                 version=int(taken[2]),
                 correlation_id=int(taken[1]),
-                asker_id=_asker(said),
+                asker_id=_asker(message),
                 state=copy.deepcopy(state),
             )
-            found.append(one)
+            requests.append(one)
             pending.append(one)
-            _note_replica(state, said)
-        elif answered := _OUT.match(said):
-            for each in pending:
-                if (each.correlation_id, each.version, each.api) == (
+            _note_replica(state, message)
+        elif answered := _OUT.match(message):
+            for request in pending:
+                if (request.correlation_id, request.version, request.api) == (
                     int(answered[2]), int(answered[3]), answered[4],
                 ):  # fmt: skip
-                    each.answered_ms = at_ms
-                    each.error = int(answered[1])
-                    each.waited = each.waited or at_ms - each.at_ms > _AT_ONCE_MS
-                    if _NOT_FROM_HERE.search(said):
-                        _forget_replica(state, each)
-                    pending.remove(each)
+                    request.answered_ms = at_ms
+                    request.error = int(answered[1])
+                    request.waited = request.waited or at_ms - request.at_ms > _AT_ONCE_MS
+                    if _NOT_FROM_HERE.search(message):
+                        _forget_replica(state, request)
+                    pending.remove(request)
                     break
         else:
-            _note(state, said)
-            if said.startswith(_ENDS_A_WAIT):
-                for each in pending:
-                    each.waited = True
-    return found
+            _note(state, message)
+            if message.startswith(_ENDS_A_WAIT):
+                for request in pending:
+                    request.waited = True
+    return requests
 
 
-def _asker(said: str) -> int | None:
-    found = _ASKER.search(said)
-    return None if found is None else int(found[1] or found[2])
+def _asker(message: str) -> int | None:
+    match = _ASKER.search(message)
+    return None if match is None else int(match[1] or match[2])
 
 
-def _note(state: State, said: str) -> None:
+def _note(state: State, message: str) -> None:
     """Take what a line says into the state."""
-    if role := _ROLE.match(said):
+    if role := _ROLE.match(message):
         _note_role(state, role[1], role[2])
-    elif voters := _VOTERS.search(said):
+    elif voters := _VOTERS.search(message):
         offset = int(voters[2])
-        state["voters"] = [each for each in state["voters"] if each["offset"] < offset]
+        state["voters"] = [entry for entry in state["voters"] if entry["offset"] < offset]
         state["voters"].append({"offset": offset, "voters": list(_voters(voters[1]))})
-    elif static := _STATIC.match(said):
+    elif static := _STATIC.match(message):
         state["staticVoters"] = list(_voters(static[1]))
-    elif level := _LEVEL.match(said):
-        before = [each for each in state["kraftVersions"] if each[0] < int(level[2])]
+    elif level := _LEVEL.match(message):
+        before = [entry for entry in state["kraftVersions"] if entry[0] < int(level[2])]
         state["kraftVersions"] = [*before, [int(level[2]), int(level[1])]]
-    elif end := _END.search(said):
+    elif end := _END.search(message):
         state["end"] = [int(end[1]), int(end[2])]
-    elif high := _HIGH_WATERMARK.match(said):
+    elif high := _HIGH_WATERMARK.match(message):
         state["highWatermark"] = int(high[1])
-    elif _FETCHED.match(said):
+    elif _FETCHED.match(message):
         if state["role"] == "Follower":
             state["fetched"] = True
-    elif sent := _FETCH_SENT.search(said):
+    elif sent := _FETCH_SENT.search(message):
         state["end"] = [int(sent[1]), int(sent[2])]
-    elif sent := _VOTE_SENT.search(said):
+    elif sent := _VOTE_SENT.search(message):
         state["end"] = [int(sent[2]), int(sent[1])]
-    elif truncated := _TRUNCATED.match(said):
+    elif truncated := _TRUNCATED.match(message):
         offset = int(truncated[1])
         state["end"] = [offset, None]  # the epoch shows with the next request
-        state["voters"] = [each for each in state["voters"] if each["offset"] < offset]
-        state["kraftVersions"] = [each for each in state["kraftVersions"] if each[0] < offset]
-    elif begun := _BEGUN_ANEW.match(said):
+        state["voters"] = [entry for entry in state["voters"] if entry["offset"] < offset]
+        state["kraftVersions"] = [entry for entry in state["kraftVersions"] if entry[0] < offset]
+    elif begun := _BEGUN_ANEW.match(message):
         offset, epoch = int(begun[1]), int(begun[2])
         state |= {
             "end": [offset, epoch],
@@ -195,7 +195,7 @@ def _note(state: State, said: str) -> None:
             "voters": [],
             "kraftVersions": [],
         }
-    elif said.startswith("Beginning graceful shutdown"):
+    elif message.startswith("Beginning graceful shutdown"):
         state["shuttingDown"] = True
 
 
@@ -220,8 +220,8 @@ def _note_role(state: State, role: str, fields: str) -> None:
         "epochStart": None,
     }
     if role == "Follower":
-        told = _found(field("leaderEndpoints", r"Endpoints\(endpoints=\{(.*?)\}\)"), "endpoints")
-        state["endpoints"] = _endpoints(told)
+        listed = _found(field("leaderEndpoints", r"Endpoints\(endpoints=\{(.*?)\}\)"), "endpoints")
+        state["endpoints"] = _endpoints(listed)
     elif role == "Leader":
         assert before[0] == "Candidate", "only a candidate becomes leader"
         state["epochStart"] = int(_found(field("epochStartOffset", r"(\d+)"), "start"))
@@ -234,28 +234,30 @@ def _found(match: re.Match[str] | None, what: str) -> str:
     return match[1]
 
 
-def _note_replica(state: State, said: str) -> None:
+def _note_replica(state: State, message: str) -> None:
     """A leader's table: what each replica said last that it has, and if that was ever all."""
-    fetch = _REPLICA_FETCH.search(said)
+    fetch = _REPLICA_FETCH.search(message)
     if state["role"] != "Leader" or fetch is None or int(fetch[2]) != state["epoch"]:
         return
     key, offset = [int(fetch[1]), fetch[4]], int(fetch[3])
-    before = any(each[3] for each in state["replicas"] if each[:2] == key)
+    before = any(replica[3] for replica in state["replicas"] if replica[:2] == key)
     caught_up = before or (state["end"] is not None and offset >= state["end"][0])
-    state["replicas"] = [each for each in state["replicas"] if each[:2] != key]
+    state["replicas"] = [replica for replica in state["replicas"] if replica[:2] != key]
     state["replicas"].append([*key, offset, caught_up])
 
 
 def _forget_replica(state: State, taken: Taken) -> None:
     """A fetch from where the leader's log has nothing says nothing of what the replica has."""
-    known = {tuple(each[:2]) for each in taken.state["replicas"]}
+    known = {tuple(replica[:2]) for replica in taken.state["replicas"]}
     state["replicas"] = [
-        each for each in state["replicas"] if each[0] != taken.asker_id or tuple(each[:2]) in known
+        replica
+        for replica in state["replicas"]
+        if replica[0] != taken.asker_id or tuple(replica[:2]) in known
     ]
-    for each in taken.state["replicas"]:
-        if each[0] == taken.asker_id:
-            state["replicas"] = [one for one in state["replicas"] if one[:2] != each[:2]]
-            state["replicas"].append(each)
+    for replica in taken.state["replicas"]:
+        if replica[0] == taken.asker_id:
+            state["replicas"] = [one for one in state["replicas"] if one[:2] != replica[:2]]
+            state["replicas"].append(replica)
 
 
 def _voters(text: str) -> Iterator[State]:
@@ -268,4 +270,4 @@ def _voters(text: str) -> Iterator[State]:
 
 
 def _endpoints(text: str) -> dict[str, list[Any]]:
-    return {each[1]: [each[2], int(each[3])] for each in _LISTENER.finditer(text)}
+    return {match[1]: [match[2], int(match[3])] for match in _LISTENER.finditer(text)}

@@ -80,13 +80,13 @@ class Prober:
         return rpc_frames.decode_response(self._read(size), name, wanted)
 
     def _read(self, size: int) -> bytes:
-        found = b""
-        while len(found) < size:
-            piece = self.socket.recv(size - len(found))
+        data = b""
+        while len(data) < size:
+            piece = self.socket.recv(size - len(data))
             if not piece:
                 raise ConnectionError("the node closed the connection")
-            found += piece
-        return found
+            data += piece
+        return data
 
 
 def steady(quorum: Quorum, leader: Node, follower: Node) -> None:
@@ -254,16 +254,16 @@ def _epochs(
         preferred_candidates=(voter,),
     )
     for version in (0, 1):
-        for told in (begin, end):
-            yield told, version
-            yield replace(told, cluster_id="of another"), version
-            yield replace(told, leader_id=-1, leader_epoch=epoch), version
+        for request in (begin, end):
+            yield request, version
+            yield replace(request, cluster_id="of another"), version
+            yield replace(request, leader_id=-1, leader_epoch=epoch), version
     if asked.id != leader_id:
-        told = replace(begin, leader_id=leader_id, leader_epoch=epoch)
-        yield told, 0
-        yield told, 1
-        yield replace(told, voter=ReplicaKey(asked.id, voter.directory_id)), 1
-        yield replace(told, voter=voter), 1
+        changed = replace(begin, leader_id=leader_id, leader_epoch=epoch)
+        yield changed, 0
+        yield changed, 1
+        yield replace(changed, voter=ReplicaKey(asked.id, voter.directory_id)), 1
+        yield replace(changed, voter=voter), 1
 
 
 def _fetches(

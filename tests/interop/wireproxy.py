@@ -94,8 +94,8 @@ class Proxy:
 
         server = await asyncio.start_server(serve, HOST, 0)
         self._servers.append(server)
-        found: int = server.sockets[0].getsockname()[1]
-        return found
+        bound_port: int = server.sockets[0].getsockname()[1]
+        return bound_port
 
     async def _cut_off(self, node_ids: frozenset[int]) -> None:
         self._cut = node_ids
@@ -145,8 +145,8 @@ class Proxy:
             frame = await _frame(reader)
             key, version, correlation_id = rpc_frames.peek(frame)
             client = _client_id(frame)
-            if found := _OF_A_NODE.match(client):
-                link.asker_id = int(found[1])
+            if match := _OF_A_NODE.match(client):
+                link.asker_id = int(match[1])
             if self._is_cut(link):
                 raise ConnectionResetError
             exchange = Exchange(

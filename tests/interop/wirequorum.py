@@ -94,7 +94,9 @@ class Quorum(Cluster):
                 part = body["topics"][0]["partitions"][0]
                 if part["errorCode"] == 0:
                     for listed in ("currentVoters", "observers"):
-                        part[listed] = [{**each, "id": each["replicaId"]} for each in part[listed]]
+                        part[listed] = [
+                            {**replica, "id": replica["replicaId"]} for replica in part[listed]
+                        ]
                     return {**part, "voters": part["currentVoters"]}
         return None
 

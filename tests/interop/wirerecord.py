@@ -98,22 +98,22 @@ def record(scenario: str, root: Path) -> Recording:
 
 def _last_roles(quorum: Quorum) -> str:
     """What each node last became, for whoever looks into a run that failed."""
-    found = []
+    listed = []
     for number in quorum.nodes:
         log = quorum.log_of(number)
         text = log.read_text(errors="replace") if log.exists() else ""
         roles = re.findall(r"^(\d+) .*Completed transition to (.{150})", text, re.MULTILINE)
-        found.append(f"node {number}: {roles[-3:]}")
-    return "; ".join(found)
+        listed.append(f"node {number}: {roles[-3:]}")
+    return "; ".join(listed)
 
 
 def _epochs(recording: Recording) -> list[list[int]]:
     starts: dict[int, int] = {}
     for taken in recording.taken.values():
-        for each in taken:
-            if each.state["role"] == "Leader":
-                starts[each.state["epoch"]] = each.state["epochStart"]
-    return [list(each) for each in sorted(starts.items())]
+        for request in taken:
+            if request.state["role"] == "Leader":
+                starts[request.state["epoch"]] = request.state["epochStart"]
+    return [list(item) for item in sorted(starts.items())]
 
 
 def kind(exchange: Exchange, state: dict[str, Any] | None) -> tuple[Any, ...]:
@@ -121,21 +121,21 @@ def kind(exchange: Exchange, state: dict[str, Any] | None) -> tuple[Any, ...]:
     asked = rpc_frames.decode_request(exchange.request)
     assert exchange.response is not None, "answered exchanges have kinds"
     answer = rpc_frames.decode_response(exchange.response, asked.name, asked.version).body
-    found: list[Any] = [asked.name, asked.version, state["role"] if state else None]
-    found.append(answer.get("errorCode"))
+    parts: list[Any] = [asked.name, asked.version, state["role"] if state else None]
+    parts.append(answer.get("errorCode"))
     topics: list[Any] = answer["topics"] if "topics" in answer else answer.get("responses", [])
     for topic in topics:
         for part in topic.get("partitions", []):
-            found += [part.get("errorCode"), part.get("voteGranted")]
+            parts += [part.get("errorCode"), part.get("voteGranted")]
             leader = part.get("currentLeader", part)
-            found.append(leader.get("leaderId", -1) >= 0)
-            found.append((part.get("divergingEpoch") or {}).get("epoch", -1) >= 0)
-            found.append((part.get("snapshotId") or {}).get("epoch", -1) >= 0)
-            found.append(bool(part.get("records")) or bool(part.get("position")))
+            parts.append(leader.get("leaderId", -1) >= 0)
+            parts.append((part.get("divergingEpoch") or {}).get("epoch", -1) >= 0)
+            parts.append((part.get("snapshotId") or {}).get("epoch", -1) >= 0)
+            parts.append(bool(part.get("records")) or bool(part.get("position")))
     for topic in asked.body.get("topics", []):
         for part in topic.get("partitions", []) if isinstance(topic, dict) else []:
-            found.append(part.get("preVote"))
-    return tuple(found)
+            parts.append(part.get("preVote"))
+    return tuple(parts)
 
 
 def chosen(recording: Recording) -> list[tuple[Exchange, wirecontext.Taken | None]]:
@@ -221,7 +221,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(problem, file=sys.stderr)
         return 2
     out.mkdir(parents=True, exist_ok=True)
-    told = []
+    sections = []
     for scenario in SCENARIOS:
         with tempfile.TemporaryDirectory(prefix="kafka-record-") as temporary:
             recording = record(scenario, Path(temporary) / "nodes")
@@ -229,10 +229,10 @@ def main(arguments: list[str] | None = None) -> int:
         target = out / f"kafka-{VERSION}-{scenario}.json"
         target.write_text(text)
         steps = "\n".join(f"  {step}" for step in recording.steps)
-        told.append(f"Steps of {target.name}, in order:\n{steps}\n")
+        sections.append(f"Steps of {target.name}, in order:\n{steps}\n")
         print(f"{target}: {len(json.loads(text)['pairs'])} pairs, {len(text)} bytes")
     source = _SOURCE.format(date=f"{datetime.now(UTC):%Y-%m-%d}")
-    (out / "SOURCE").write_text("\n".join([source, *told]))
+    (out / "SOURCE").write_text("\n".join([source, *sections]))
     return 0
 
 

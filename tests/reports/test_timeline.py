@@ -143,8 +143,8 @@ def test_the_states_of_a_zookeeper_migration_have_kafkas_names(node: Node) -> No
     log = Log().leader(1, 1)
     for state in (2, 1, 3, 9):
         log.records(("ZkMigrationStateRecord", 0, {"zkMigrationState": state}))
-    told = timeline(node(1, log))
-    assert [event.text for event in told.events if event.type == "zk-migration"] == [
+    report = timeline(node(1, log))
+    assert [event.text for event in report.events if event.type == "zk-migration"] == [
         f"ZooKeeper migration state {name}"
         for name in ("PRE_MIGRATION (2)", "MIGRATION (1)", "POST_MIGRATION (3)", "9")
     ]

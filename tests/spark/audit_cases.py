@@ -32,9 +32,9 @@ class Told:
     def findings(self, *, weighty: bool = True, by: str = "") -> list[dict[str, Any]]:
         """The findings, without info unless asked for; `by` is who says them."""
         return [
-            each
-            for each in self.document["findings"]
-            if not (weighty and each["severity"] == "info") and (not by or by in each["by"])
+            finding
+            for finding in self.document["findings"]
+            if not (weighty and finding["severity"] == "info") and (not by or by in finding["by"])
         ]
 
     def between(self) -> list[dict[str, Any]]:
@@ -44,7 +44,11 @@ class Told:
     def of(self, folder: Path) -> list[dict[str, Any]]:
         """What is said between the nodes of one copied quorum."""
         name = f"{folder}/"
-        return [each for each in self.between() if any(name in f"{one}/" for one in each["paths"])]
+        return [
+            finding
+            for finding in self.between()
+            if any(name in f"{one}/" for one in finding["paths"])
+        ]
 
 
 def audited(spark: SparkSession, *roots: Path | str, **wanted: Any) -> Told:
@@ -80,8 +84,8 @@ def edit_meta(node: Path, key: str, value: str) -> None:
 def batches(log: Path) -> list[RecordBatch]:
     """All batches of a log."""
     data = log.read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
-    return [each for each in found if isinstance(each, RecordBatch)]
+    items = scan(lambda at, size: data[at : at + size])
+    return [item for item in items if isinstance(item, RecordBatch)]
 
 
 def replace_batch(log: Path, number: int, *, same_epoch: bool = True) -> RecordBatch:

@@ -13,8 +13,8 @@ LOG = f"{0:020}.log"
 
 def _batches() -> list[bytes]:
     data = (DATA / "__cluster_metadata-0" / LOG).read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
-    return [each.data for each in found if isinstance(each, RecordBatch)]
+    items = scan(lambda at, size: data[at : at + size])
+    return [item.data for item in items if isinstance(item, RecordBatch)]
 
 
 BATCHES = _batches()

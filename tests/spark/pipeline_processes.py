@@ -50,9 +50,11 @@ class Pipeline:
     def wait_for(self, what: str, probe: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE_S
         while not probe():
-            told = self.stderr.read_text()
-            assert self.process.poll() is None, f"{what}: ended with {self.process.poll()}: {told}"
-            assert time.monotonic() < deadline, f"{what}: in vain; {told}"
+            errors = self.stderr.read_text()
+            assert self.process.poll() is None, (
+                f"{what}: ended with {self.process.poll()}: {errors}"
+            )
+            assert time.monotonic() < deadline, f"{what}: in vain; {errors}"
             time.sleep(0.05)
 
     def end(self, number: signal.Signals, to: To = To.ITSELF) -> int:
@@ -70,15 +72,15 @@ class Pipeline:
 
     def processes(self) -> dict[int, str]:
         """All that come from it and run, with what they are called by."""
-        found = {}
+        by_pid = {}
         for path in Path("/proc").glob("[0-9]*"):
             try:
                 fields = (path / "stat").read_text().rpartition(")")[2].split()
                 if int(fields[3]) == self.process.pid and fields[0] != "Z":
-                    found[int(path.name)] = (path / "cmdline").read_text().replace("\0", " ")
+                    by_pid[int(path.name)] = (path / "cmdline").read_text().replace("\0", " ")
             except OSError:
                 continue
-        return found
+        return by_pid
 
     def leftovers(self) -> list[str]:
         """Processes of its session, and temporary files. A worker that was begun as the JVM ended

@@ -33,9 +33,9 @@ def said_in(log: Path, pattern: str, process: subprocess.Popen[bytes]) -> str:
     """What a process wrote to its log, once it has."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and process.poll() is None:
-        found = re.search(pattern, log.read_text(errors="replace"))
-        if found:
-            return found[0]
+        match = re.search(pattern, log.read_text(errors="replace"))
+        if match:
+            return match[0]
         time.sleep(0.05)
     raise AssertionError(f"{log.name}: no {pattern!r} in:\n{log.read_text(errors='replace')}")
 

@@ -61,12 +61,12 @@ class Frame:
 
     def _task(self, function: Callable[[Any], Iterator[Any]], held: bytes) -> list[bytes]:
         """The results of the last attempt; those of the others are lost, as Spark loses them."""
-        found: list[bytes] = []
+        results: list[bytes] = []
         for _ in range(self._attempts):
             batch = pa.RecordBatch.from_pydict({"held": pa.array([held], pa.binary())})
             made = function(iter([batch]))
-            found = [each for one in made for each in one.column("held").to_pylist()]
-        return found
+            results = [value for one in made for value in one.column("held").to_pylist()]
+        return results
 
     def to_arrow(self) -> Any:
         return pa.table({"held": pa.array(self._held, pa.binary())})
@@ -126,7 +126,7 @@ def batches(first: int, count: int, *, epoch: int = 1, day: int = 0, size: int =
     for number in range(count):
         base = first + number * size
         made += encode_batch(
-            ((None, each) for each in values_of(base, size)),
+            ((None, value) for value in values_of(base, size)),
             base_offset=base,
             epoch=epoch,
             timestamp=WHEN_MS + day * DAY_MS + base,
@@ -159,14 +159,16 @@ def read_tables(out: Path, *, without: frozenset[str] = frozenset({"generation"}
     """All rows of all tables; sorted, for comparisons."""
     pq: Any = import_module("pyarrow.parquet")
 
-    found: Tables = {}
+    tables: Tables = {}
     for name in tables_of(out):
         for path in files_of(out, name):
             with pq.ParquetFile(path) as file:
                 for row in file.read(use_threads=False).to_pylist():
                     kept = {name: value for name, value in row.items() if name not in without}
-                    found.setdefault(name, []).append(json.dumps(kept, default=str, sort_keys=True))
-    return {name: sorted(rows) for name, rows in found.items()}
+                    tables.setdefault(name, []).append(
+                        json.dumps(kept, default=str, sort_keys=True)
+                    )
+    return {name: sorted(rows) for name, rows in tables.items()}
 
 
 def listing(out: Path) -> dict[str, tuple[int, bytes]]:

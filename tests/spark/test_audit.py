@@ -46,7 +46,7 @@ OTHERS = ("kafka-3.7.2", "kafka-3.9.1", "kafka-4.1.1", "kafka-4.3.0")
 )
 def told(spark: SparkSession, request: pytest.FixtureRequest) -> Told:
     """Whole folders of fixtures, in one job each."""
-    return audited(spark, *(FIXTURES / each for each in request.param))
+    return audited(spark, *(FIXTURES / scenario for scenario in request.param))
 
 
 def _all_findings(value: Any) -> Iterator[dict[str, Any]]:
@@ -54,11 +54,11 @@ def _all_findings(value: Any) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict):
         if "code" in value and "isUndecoded" in value:
             yield value
-        for each in value.values():
-            yield from _all_findings(each)
+        for child in value.values():
+            yield from _all_findings(child)
     elif isinstance(value, list):
-        for each in value:
-            yield from _all_findings(each)
+        for child in value:
+            yield from _all_findings(child)
 
 
 def findings_by_command(path: str) -> set[tuple[object, ...]]:
@@ -88,7 +88,7 @@ def findings_of_audit(findings: Iterable[dict[str, Any]], path: str) -> set[tupl
 
 
 def test_each_directory_has_the_findings_of_the_three_commands(told: Told) -> None:
-    directories = [each["name"] for each in told.document["directories"]]
+    directories = [directory["name"] for directory in told.document["directories"]]
     assert len(directories) > 10
     findings = told.findings(weighty=False)
     for path in directories:
@@ -117,11 +117,11 @@ def test_each_finding_of_a_directory_is_told_once(told: Told) -> None:
 
 def test_the_nodes_of_real_quorums_agree(told: Told) -> None:
     """fixtures/damaged has copies of theirs, and one with another cluster's id, on purpose."""
-    for each in told.between():
-        assert any("fixtures/damaged" in one for one in each["paths"]), each
-    for each in told.document["divergences"]:
-        names = [one for side in each["sides"] for one in side["paths"]]
-        assert any("fixtures/damaged" in one for one in names), each
+    for finding in told.between():
+        assert any("fixtures/damaged" in one for one in finding["paths"]), finding
+    for divergence in told.document["divergences"]:
+        names = [one for side in divergence["sides"] for one in side["paths"]]
+        assert any("fixtures/damaged" in one for one in names), divergence
 
 
 def test_the_document_fits_the_schema(told: Told) -> None:
@@ -135,9 +135,11 @@ def test_sums_are_those_of_the_lists(told: Told) -> None:
     counts = told.document["counts"]
     for severity in ("error", "warning", "info"):
         every = told.findings(weighty=False)
-        found = sum(one["severity"] == severity for one in every)
-        assert counts["findingCounts"][severity] == found
+        count = sum(one["severity"] == severity for one in every)
+        assert counts["findingCounts"][severity] == count
     assert counts["directoryCount"] == len(told.document["directories"])
     assert counts["clusterCount"] == len(told.document["clusters"])
-    assert counts["batchCount"] == sum(each["batchCount"] for each in told.document["directories"])
-    assert sum(each["findingCount"] for each in told.document["codes"]) == len(every)
+    assert counts["batchCount"] == sum(
+        directory["batchCount"] for directory in told.document["directories"]
+    )
+    assert sum(code["findingCount"] for code in told.document["codes"]) == len(every)

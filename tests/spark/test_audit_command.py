@@ -35,8 +35,8 @@ def audit(
         monkeypatch.setattr("sys.argv", ["kraftool", "pipeline", "audit", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             main()
-        told = capfd.readouterr()
-        return int(ended.value.code or 0), told.out, told.err
+        captured = capfd.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
 
     return run
 
@@ -48,12 +48,12 @@ def test_the_terminal_tells_the_worst_first_and_fits_80_columns(
     quorum(tmp_path / "fleet/two", "AAAAAAAAAAAAAAAAAAAABA")
     batch = replace_batch(tmp_path / "fleet/two/node-3" / LOG, 60)
     page = tmp_path / "audit.html"
-    code, told, errors = audit(tmp_path / "fleet", "--html", page)
+    code, output, errors = audit(tmp_path / "fleet", "--html", page)
     assert (code, "Traceback" in errors) == (1, False), errors
-    assert f"offset {batch.header.base_offset}" in told
-    assert "KT-SIG-SAME-PLACE" in told
-    assert told.index("AAAAAAAAAAAAAAAAAAAABA") < told.index("KT-SIG-SAME-PLACE")
-    wide = [line.split() for line in told.splitlines()[1:] if len(line) > 80]
+    assert f"offset {batch.header.base_offset}" in output
+    assert "KT-SIG-SAME-PLACE" in output
+    assert output.index("AAAAAAAAAAAAAAAAAAAABA") < output.index("KT-SIG-SAME-PLACE")
+    wide = [line.split() for line in output.splitlines()[1:] if len(line) > 80]
     assert [words for words in wide if len(words) > 1] == [], "only a path is never broken"
     assert "KT-SIG-SAME-PLACE" in page.read_text()
     assert page.stat().st_mode & 0o777 == 0o600
@@ -64,8 +64,8 @@ def test_json_goes_to_a_file_and_a_healthy_fleet_ends_with_0(audit: Audit, tmp_p
     out = tmp_path / "audit.json"
     ignored = ("KT-SIG-LOST-REPLICAS", "KT-SNAP-MISSING")
     words = [word for code in ignored for word in ("--ignore", code)]
-    code, told, errors = audit(tmp_path / "fleet", "-o", "json", "--out", out, *words)
-    assert (code, told) == (0, ""), errors
+    code, output, errors = audit(tmp_path / "fleet", "-o", "json", "--out", out, *words)
+    assert (code, output) == (0, ""), errors
     document = json.loads(out.read_text())
     assert document["counts"]["findingCounts"]["error"] == 0
     assert document["run"]["ignoredCodes"] == sorted(ignored)
@@ -108,9 +108,9 @@ def test_a_url_has_the_answers_of_the_directory_behind_it(
     assert there["divergences"] != []
     keys = ("code", "severity", "offset", "position", "field", "by")
     ours, theirs = (
-        sorted([each["file"].removeprefix("file://"), *(str(each[key]) for key in keys)]
-               for each in told["findings"])
-        for told in (here, there)
+        sorted([finding["file"].removeprefix("file://"), *(str(finding[key]) for key in keys)]
+               for finding in report["findings"])
+        for report in (here, there)
     )  # fmt: skip
     assert ours == theirs
 

@@ -80,8 +80,8 @@ def told(spark: SparkSession, fleet: Path) -> Told:
     return audited(spark, fleet)
 
 
-def _codes(told: Told, folder: Path) -> list[str]:
-    return [each["code"] for each in told.of(folder)]
+def _codes(audit: Told, folder: Path) -> list[str]:
+    return [finding["code"] for finding in audit.of(folder)]
 
 
 def _nodes(folder: Path, *ids: int) -> list[str]:
@@ -93,40 +93,44 @@ def test_a_healthy_quorum_has_no_finding_between_its_nodes(told: Told, fleet: Pa
 
 
 def test_other_bytes_in_the_same_epoch_are_located(told: Told, fleet: Path) -> None:
-    (found,) = told.of(fleet / "same-epoch")
+    (finding,) = told.of(fleet / "same-epoch")
     batch = batches(fleet / "same-epoch/node-3" / LOG)[60]
-    assert found["code"] == "KT-SIG-SAME-PLACE"
-    assert (found["offset"], found["position"]) == (batch.header.base_offset, batch.position)
-    assert found["file"] == str(fleet / "same-epoch/node-3" / LOG)
-    assert found["paths"] == _nodes(fleet / "same-epoch", 2, 3, 4)
+    assert finding["code"] == "KT-SIG-SAME-PLACE"
+    assert (finding["offset"], finding["position"]) == (batch.header.base_offset, batch.position)
+    assert finding["file"] == str(fleet / "same-epoch/node-3" / LOG)
+    assert finding["paths"] == _nodes(fleet / "same-epoch", 2, 3, 4)
     (divergence,) = [
-        each for each in told.document["divergences"] if each["cluster"] == _IDS["same-epoch"]
+        divergence
+        for divergence in told.document["divergences"]
+        if divergence["cluster"] == _IDS["same-epoch"]
     ]
     assert (divergence["firstOffset"], divergence["lastOffset"]) == (
         batch.header.base_offset, batch.last_offset,
     )  # fmt: skip
-    assert [each["paths"] for each in divergence["sides"]] == [
+    assert [side["paths"] for side in divergence["sides"]] == [
         _nodes(fleet / "same-epoch", 2, 4), _nodes(fleet / "same-epoch", 3),
     ]  # fmt: skip
     assert (divergence["isSameEpoch"], divergence["isOpen"]) == (True, False)
 
 
 def test_records_of_another_epoch_are_a_divergence(told: Told, fleet: Path) -> None:
-    (found,) = told.of(fleet / "other-epoch")
-    assert found["code"] == "KT-LOG-DIVERGED"
-    assert "do not agree again" in found["reason"]
+    (finding,) = told.of(fleet / "other-epoch")
+    assert finding["code"] == "KT-LOG-DIVERGED"
+    assert "do not agree again" in finding["reason"]
 
 
 def test_two_divergences_of_one_cluster_are_two_findings(told: Told, fleet: Path) -> None:
     assert _codes(told, fleet / "twice") == ["KT-SIG-SAME-PLACE"] * 2
-    files = {each["file"] for each in told.of(fleet / "twice")}
+    files = {finding["file"] for finding in told.of(fleet / "twice")}
     assert files == {str(fleet / f"twice/node-{id}" / LOG) for id in (3, 4)}
 
 
 def test_three_different_logs_are_three_sides(told: Told, fleet: Path) -> None:
     assert _codes(told, fleet / "three-ways") == ["KT-SIG-SAME-PLACE"]
     (divergence,) = [
-        each for each in told.document["divergences"] if each["cluster"] == _IDS["three-ways"]
+        divergence
+        for divergence in told.document["divergences"]
+        if divergence["cluster"] == _IDS["three-ways"]
     ]
     assert len(divergence["sides"]) == 3
 
@@ -142,15 +146,17 @@ def test_three_different_logs_are_three_sides(told: Told, fleet: Path) -> None:
 def test_an_id_that_is_another_ones_is_told_once(
     told: Told, fleet: Path, name: str, code: str, nodes: tuple[int, ...]
 ) -> None:
-    (found,) = told.of(fleet / name)
-    assert found["code"] == code
-    assert found["paths"] == _nodes(fleet / name, *nodes)
+    (finding,) = told.of(fleet / name)
+    assert finding["code"] == code
+    assert finding["paths"] == _nodes(fleet / name, *nodes)
 
 
 def test_a_directory_without_a_cluster_id_is_compared_with_its_cluster(
     told: Told, fleet: Path
 ) -> None:
-    (cluster,) = [each for each in told.document["clusters"] if each["name"] == _IDS["no-id"]]
+    (cluster,) = [
+        cluster for cluster in told.document["clusters"] if cluster["name"] == _IDS["no-id"]
+    ]
     assert cluster["directoryCount"] == 3
     assert _codes(told, fleet / "no-id") == []
 
@@ -158,17 +164,19 @@ def test_a_directory_without_a_cluster_id_is_compared_with_its_cluster(
 def test_a_copied_cluster_is_told_once_and_not_mixed_with_the_first(
     told: Told, fleet: Path
 ) -> None:
-    (found,) = told.of(fleet / "one-id")
-    assert (found["code"], found["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "warning")
-    assert len(found["paths"]) == 6
-    names = [each["name"] for each in told.document["clusters"]]
+    (finding,) = told.of(fleet / "one-id")
+    assert (finding["code"], finding["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "warning")
+    assert len(finding["paths"]) == 6
+    names = [cluster["name"] for cluster in told.document["clusters"]]
     assert {_IDS["one-id"], f"{_IDS['one-id']} (2)"} <= set(names)
 
 
 def test_a_voter_that_lacks_changes_is_told(told: Told, fleet: Path) -> None:
     codes = _codes(told, fleet / "behind")
     assert "KT-DIR-VOTERS-BEHIND" in codes
-    (cluster,) = [each for each in told.document["clusters"] if each["name"] == _IDS["behind"]]
+    (cluster,) = [
+        cluster for cluster in told.document["clusters"] if cluster["name"] == _IDS["behind"]
+    ]
     assert cluster["lag"] > 0
 
 
@@ -190,13 +198,13 @@ def test_two_clusters_that_were_formatted_with_one_id(spark: SparkSession, tmp_p
         source = FIXTURES / version / "static-single/node-1/data"
         shutil.copytree(source, tmp_path / f"site-{number}" / "node-1")
         edit_meta(tmp_path / f"site-{number}" / "node-1", "cluster.id", OTHER)
-    (found,) = [
-        each
-        for each in audited(spark, tmp_path).between()
-        if each["code"].startswith(("KT-FLEET", "KT-LOG-DIVERGED", "KT-SIG-SAME-PLACE"))
+    (finding,) = [
+        finding
+        for finding in audited(spark, tmp_path).between()
+        if finding["code"].startswith(("KT-FLEET", "KT-LOG-DIVERGED", "KT-SIG-SAME-PLACE"))
     ]
-    assert (found["code"], found["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "error")
-    assert found["paths"] == [str(tmp_path / f"site-{each}/node-1") for each in (0, 1)]
+    assert (finding["code"], finding["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "error")
+    assert finding["paths"] == [str(tmp_path / f"site-{site}/node-1") for site in (0, 1)]
 
 
 @pytest.fixture(scope="module")
@@ -216,45 +224,49 @@ def mixed_up(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> t
 
 
 def _id_of(node: Path) -> str:
-    (told,) = re.findall(r"(?m)^cluster.id=(.*)$", (node / "meta.properties").read_text())
-    return str(told)
+    (cluster_id,) = re.findall(r"(?m)^cluster.id=(.*)$", (node / "meta.properties").read_text())
+    return str(cluster_id)
 
 
 def test_a_node_under_the_id_of_another_cluster_is_compared_with_its_own(
     mixed_up: tuple[Path, Told],
 ) -> None:
-    root, told = mixed_up
-    (found,) = told.of(root / "cluster-0001")
+    root, audit = mixed_up
+    (finding,) = audit.of(root / "cluster-0001")
     nodes = sorted((root / "cluster-0001").iterdir())
     owner = sorted((root / "cluster-0000").iterdir())
-    assert (found["code"], found["severity"]) == ("KT-DIR-CLUSTER-ID", "error")
-    assert (found["expected"], found["found"]) == (_id_of(nodes[0]), _id_of(owner[0]))
-    assert found["paths"] == [str(nodes[0]), str(nodes[2])]
-    assert str(owner[0]) in found["reason"]
-    assert "Do not format it" in found["advice"]
-    assert told.of(root / "cluster-0000") == []
-    sizes = {each["name"]: each["directoryCount"] for each in told.document["clusters"]}
+    assert (finding["code"], finding["severity"]) == ("KT-DIR-CLUSTER-ID", "error")
+    assert (finding["expected"], finding["found"]) == (_id_of(nodes[0]), _id_of(owner[0]))
+    assert finding["paths"] == [str(nodes[0]), str(nodes[2])]
+    assert str(owner[0]) in finding["reason"]
+    assert "Do not format it" in finding["advice"]
+    assert audit.of(root / "cluster-0000") == []
+    sizes = {cluster["name"]: cluster["directoryCount"] for cluster in audit.document["clusters"]}
     assert (sizes[_id_of(nodes[0])], sizes[_id_of(owner[0])]) == (3, 3)
 
 
 def test_a_log_of_another_cluster_is_said_to_be_that_ones(mixed_up: tuple[Path, Told]) -> None:
-    root, told = mixed_up
+    root, audit = mixed_up
     for mine, other in (("cluster-0002", "cluster-0003"), ("cluster-0003", "cluster-0002")):
-        (found,) = told.of(root / mine)
-        assert found["code"] == "KT-FLEET-OTHER-LOG"
-        assert found["directory"] == str(sorted((root / mine).iterdir())[1])
-        assert str(root / other) in found["reason"]
-        assert "delete nothing" in found["advice"]
+        (finding,) = audit.of(root / mine)
+        assert finding["code"] == "KT-FLEET-OTHER-LOG"
+        assert finding["directory"] == str(sorted((root / mine).iterdir())[1])
+        assert str(root / other) in finding["reason"]
+        assert "delete nothing" in finding["advice"]
         cluster = _id_of(sorted((root / mine).iterdir())[0])
-        assert [each for each in told.document["divergences"] if each["cluster"] == cluster] == []
+        assert [
+            divergence
+            for divergence in audit.document["divergences"]
+            if divergence["cluster"] == cluster
+        ] == []
 
 
 def test_a_backup_is_not_to_be_formatted(mixed_up: tuple[Path, Told]) -> None:
-    root, told = mixed_up
-    (found,) = told.of(root / "cluster-0004")
-    assert (found["code"], found["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "warning")
-    assert "Never start it" in found["advice"]
-    assert "format" not in found["advice"]
+    root, audit = mixed_up
+    (finding,) = audit.of(root / "cluster-0004")
+    assert (finding["code"], finding["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "warning")
+    assert "Never start it" in finding["advice"]
+    assert "format" not in finding["advice"]
 
 
 @pytest.fixture(scope="module")
@@ -287,9 +299,9 @@ def test_a_root_that_leads_nowhere_is_a_finding_and_the_rest_goes_on(
 
 
 def test_where_there_is_nothing_the_finding_is_all(spark: SparkSession, tmp_path: Path) -> None:
-    told = audited(spark, tmp_path / "gone")
-    assert [finding["code"] for finding in told.findings()] == ["KT-DIR-READ"]
-    assert (told.document["clusters"], told.document["directories"]) == ([], [])
+    audit = audited(spark, tmp_path / "gone")
+    assert [finding["code"] for finding in audit.findings()] == ["KT-DIR-READ"]
+    assert (audit.document["clusters"], audit.document["directories"]) == ([], [])
 
 
 def test_what_nobody_expected_in_one_directory_is_a_finding(
@@ -305,19 +317,19 @@ def test_what_nobody_expected_in_one_directory_is_a_finding(
     monkeypatch.setattr(examine_module, "_doctor", failing)
     (item, *_) = find([str(tmp_path)]).items
     examined = examine_module.examine(item)
-    (found,) = examined.findings
-    assert (found.finding.code, found.finding.undecoded) == ("KT-FLEET-FAILED", True)
-    assert "ZeroDivisionError" in found.finding.text
-    assert "secret" not in found.finding.text
+    (finding,) = examined.findings
+    assert (finding.finding.code, finding.finding.undecoded) == ("KT-FLEET-FAILED", True)
+    assert "ZeroDivisionError" in finding.finding.text
+    assert "secret" not in finding.finding.text
     assert examined.summary.finding_counts.error == 1
 
 
 def test_ignored_codes_are_left_out_and_counted(spark: SparkSession, tmp_path: Path) -> None:
     quorum(tmp_path / "cluster")
     replace_batch(tmp_path / "cluster/node-3" / LOG, 60)
-    told = audited(spark, tmp_path, ignored_codes=frozenset({"KT-SIG-SAME-PLACE"}))
-    assert told.between() == []
-    assert told.document["counts"]["ignoredCount"] == 1
+    audit = audited(spark, tmp_path, ignored_codes=frozenset({"KT-SIG-SAME-PLACE"}))
+    assert audit.between() == []
+    assert audit.document["counts"]["ignoredCount"] == 1
 
 
 def test_a_damaged_directory_is_not_taken_into_a_complete_clone(
@@ -337,16 +349,18 @@ def test_a_damaged_directory_is_not_taken_into_a_complete_clone(
     data = bytearray((lost / LOG).read_bytes())
     data[middle.position + middle.size - 1] ^= 1
     (lost / LOG).write_bytes(bytes(data))
-    told = audited(spark, tmp_path)
-    cluster_of = {each["name"]: each["cluster"] for each in told.document["directories"]}
+    audit = audited(spark, tmp_path)
+    cluster_of = {
+        directory["name"]: directory["cluster"] for directory in audit.document["directories"]
+    }
     assert len(cluster_of) == 4
     assert cluster_of[str(lost)] not in {cluster_of[str(clone / f"node-{id}")] for id in VOTERS}
-    assert not _whole_copies(told)
+    assert not _whole_copies(audit)
 
 
-def _whole_copies(told: Told) -> list[dict[str, Any]]:
+def _whole_copies(audit: Told) -> list[dict[str, Any]]:
     return [
         finding
-        for finding in told.findings(weighty=False)
+        for finding in audit.findings(weighty=False)
         if finding["code"] == "KT-SIG-WHOLE-COPY"
     ]

@@ -45,14 +45,14 @@ def _told(**logs: Log) -> list[Any]:
         ends = [base for base, _, _ in log[1:]] + [log[-1][0] + 1]
         for (base, epoch, crc), end in zip(log, ends, strict=True):
             batches.append(BatchAt(base, name, end - 1, epoch, crc, f"{name}.log", base * 10))
-    batches.sort(key=lambda each: each.base_offset)
+    batches.sort(key=lambda batch: batch.base_offset)
     return list(divergences("c", batches))
 
 
 def _ranges(**logs: Log) -> list[tuple[int, int, bool, bool]]:
     return [
-        (each.first_offset, each.last_offset, each.same_epoch, each.is_open)
-        for each in _told(**logs)
+        (divergence.first_offset, divergence.last_offset, divergence.same_epoch, divergence.is_open)
+        for divergence in _told(**logs)
     ]
 
 
@@ -78,19 +78,24 @@ def test_another_epoch_is_told_apart() -> None:
 
 
 def test_two_ranges_of_one_log_are_two() -> None:
-    told = _ranges(a=_log(1, 2, 3, 4, 5), b=_log(1, 7, 3, 8, 5))
-    assert told == [(1, 1, True, False), (3, 3, True, False)]
+    ranges = _ranges(a=_log(1, 2, 3, 4, 5), b=_log(1, 7, 3, 8, 5))
+    assert ranges == [(1, 1, True, False), (3, 3, True, False)]
 
 
 def test_the_agreement_of_one_side_closes_no_range_of_the_other_that_goes_on() -> None:
-    told = _told(a=_log(1, 2, 3), b=_log(1, 2, 3), c=_log(1, 7, 8))
-    assert [(each.first_offset, each.last_offset) for each in told] == [(1, 2)]
-    assert [side.paths for side in told[0].sides] == [("a", "b"), ("c",)]
+    differing = _told(a=_log(1, 2, 3), b=_log(1, 2, 3), c=_log(1, 7, 8))
+    assert [(divergence.first_offset, divergence.last_offset) for divergence in differing] == [
+        (1, 2)
+    ]
+    assert [side.paths for side in differing[0].sides] == [("a", "b"), ("c",)]
 
 
 def test_after_a_log_has_ended_the_others_may_differ_once_more() -> None:
-    told = _told(a=_log(1, 2, 3, 4), b=_log(1, 2, 3, 9), c=_log(1, 7))
-    assert [(each.first_offset, each.is_open) for each in told] == [(1, True), (3, True)]
+    differing = _told(a=_log(1, 2, 3, 4), b=_log(1, 2, 3, 9), c=_log(1, 7))
+    assert [(divergence.first_offset, divergence.is_open) for divergence in differing] == [
+        (1, True),
+        (3, True),
+    ]
 
 
 def test_batches_with_other_bounds_differ() -> None:
@@ -100,8 +105,8 @@ def test_batches_with_other_bounds_differ() -> None:
 
 
 def test_a_log_that_begins_within_a_range_is_on_the_side_that_it_is_like() -> None:
-    told = _told(a=_log(1, 2, 3, 4), b=_log(1, 7, 8, 4), c=_log(3, 4, start=2))
-    assert [side.paths for side in told[0].sides] == [("a", "c"), ("b",)]
+    differing = _told(a=_log(1, 2, 3, 4), b=_log(1, 7, 8, 4), c=_log(3, 4, start=2))
+    assert [side.paths for side in differing[0].sides] == [("a", "c"), ("b",)]
 
 
 def test_a_gap_is_no_divergence() -> None:
@@ -140,8 +145,10 @@ def test_the_tail_of_a_leader_that_was_stopped_is_no_error() -> None:
         ),
         "the logs have nothing in common": _said(a=_log(3), b=_log(4, epoch=3), c=_log(4, epoch=3)),
     }
-    found = {name: [str(each.severity) for each in several] for name, several in severities.items()}
-    assert found == {
+    by_name = {
+        name: [str(finding.severity) for finding in several] for name, several in severities.items()
+    }
+    assert by_name == {
         "three nodes": ["info"],
         "nobody shows which of two is the rare one": ["warning"],
         "two nodes have the older one": ["error"],
@@ -151,33 +158,33 @@ def test_the_tail_of_a_leader_that_was_stopped_is_no_error() -> None:
 
 
 def test_the_same_two_sides_at_many_places_are_one_finding() -> None:
-    (told,) = _said(a=_log(1, 2, 3, 4, 5, 6, 7), b=_log(1, 8, 3, 9, 5, 10, 7))
-    assert told.offset == 1
-    assert told.text.endswith("so it is at 2 more places, up to offset 5")
+    (finding,) = _said(a=_log(1, 2, 3, 4, 5, 6, 7), b=_log(1, 8, 3, 9, 5, 10, 7))
+    assert finding.offset == 1
+    assert finding.text.endswith("so it is at 2 more places, up to offset 5")
 
 
 def test_the_side_that_most_are_on_is_named_first() -> None:
-    (told,) = _said(b=_log(1, 2, 3), c=_log(1, 2, 3), a=_log(1, 7, 3))
-    assert told.text.startswith("other records than b and c at offset 1")
-    assert told.advice.startswith("b and c agree, which is evidence for them")
+    (finding,) = _said(b=_log(1, 2, 3), c=_log(1, 2, 3), a=_log(1, 7, 3))
+    assert finding.text.startswith("other records than b and c at offset 1")
+    assert finding.advice.startswith("b and c agree, which is evidence for them")
 
 
 def test_of_one_against_one_neither_side_is_the_right_one() -> None:
-    (told,) = _said(a=_log(1, 2, 3), b=_log(1, 7, 3))
-    assert told.text.startswith("other records in each of a and b at offset 1")
-    assert told.advice.startswith("nothing here shows which side is right")
+    (finding,) = _said(a=_log(1, 2, 3), b=_log(1, 7, 3))
+    assert finding.text.startswith("other records in each of a and b at offset 1")
+    assert finding.advice.startswith("nothing here shows which side is right")
 
 
 def test_batches_that_differ_in_their_epoch_alone_are_said_to_be_the_same() -> None:
-    (told,) = _said(a=_log(1, 2, 3), b=_log(1, 2, 3), c=[(0, 1, 1), (1, 2, 2), (2, 1, 3)])
-    assert told.text.startswith("the same records in another epoch than a and b at offset 1")
-    assert "no CRC covers" in told.advice
+    (finding,) = _said(a=_log(1, 2, 3), b=_log(1, 2, 3), c=[(0, 1, 1), (1, 2, 2), (2, 1, 3)])
+    assert finding.text.startswith("the same records in another epoch than a and b at offset 1")
+    assert "no CRC covers" in finding.advice
 
 
 def test_logs_without_a_common_beginning_are_not_to_be_deleted() -> None:
-    (told,) = _said(a=_log(1, 2, 3), b=_log(1, 2, 3), c=_log(7, 8, 9))
-    assert "the logs have nothing in common" in told.text
-    assert "Delete nothing" in told.advice
+    (finding,) = _said(a=_log(1, 2, 3), b=_log(1, 2, 3), c=_log(7, 8, 9))
+    assert "the logs have nothing in common" in finding.text
+    assert "Delete nothing" in finding.advice
 
 
 def _kin(name: str, node: int | None, *tokens: int, epochs: dict[int, int] | None = None) -> Kin:
@@ -186,8 +193,8 @@ def _kin(name: str, node: int | None, *tokens: int, epochs: dict[int, int] | Non
 
 
 def test_one_cluster_stays_one_where_a_node_ended_early() -> None:
-    units, told = split([_kin("a", 1, 1, 2), _kin("b", 2, 2, 3), _kin("c", 3)])
-    assert ([len(unit) for unit in units], told) == ([3], [])
+    units, conflicts = split([_kin("a", 1, 1, 2), _kin("b", 2, 2, 3), _kin("c", 3)])
+    assert ([len(unit) for unit in units], conflicts) == ([3], [])
 
 
 def test_strangers_with_the_same_node_ids_are_two_clusters() -> None:
@@ -195,22 +202,22 @@ def test_strangers_with_the_same_node_ids_are_two_clusters() -> None:
         _kin("x/a", 1, 1, epochs={1: 1}), _kin("x/b", 2, 1, epochs={1: 1}),
         _kin("y/a", 1, 9, epochs={1: 9}),
     ]  # fmt: skip
-    units, (told,) = split(members)
+    units, (conflict,) = split(members)
     assert [len(unit) for unit in units] == [2, 1]
-    assert (told.first, told.second, told.nodes) == (("x/a", "x/b"), ("y/a",), (1,))
-    assert not told.are_copies
+    assert (conflict.first, conflict.second, conflict.nodes) == (("x/a", "x/b"), ("y/a",), (1,))
+    assert not conflict.are_copies
 
 
 def test_strangers_with_other_node_ids_are_left_to_the_comparison() -> None:
-    units, told = split([_kin("a", 1, 1, epochs={1: 1}), _kin("b", 2, 9, epochs={1: 9})])
-    assert (len(units), told) == (1, [])
+    units, conflicts = split([_kin("a", 1, 1, epochs={1: 1}), _kin("b", 2, 9, epochs={1: 9})])
+    assert (len(units), conflicts) == (1, [])
 
 
 def test_copies_in_folders_of_their_own_are_two_clusters() -> None:
     members = [_kin(f"{day}/n{id}", id, 1) for day in ("mon", "tue") for id in (1, 2, 3)]
-    units, (told,) = split(members)
+    units, (conflict,) = split(members)
     assert [len(unit) for unit in units] == [3, 3]
-    assert told.are_copies
+    assert conflict.are_copies
 
 
 def test_one_directory_that_is_there_twice_stays_with_its_cluster() -> None:
@@ -244,10 +251,10 @@ def _of(cluster: str, log: str, *nodes: int, seats: bool = True) -> list[Kin]:
 
 def _fleet(*members: Kin) -> dict[str, Household]:
     """Households, with the pieces that their logs show."""
-    told: dict[str, int] = {}
+    by_name: dict[str, int] = {}
     for cluster in ("x", "y"):
-        told |= pieces([member for member in members if member.cluster_id == cluster])
-    return households(replace(member, piece=told.get(member.name, 0)) for member in members)
+        by_name |= pieces([member for member in members if member.cluster_id == cluster])
+    return households(replace(member, piece=by_name.get(member.name, 0)) for member in members)
 
 
 def _lent(id: int, **how: bool) -> Kin:
@@ -341,26 +348,26 @@ def test_of_several_homes_the_one_in_the_same_folder_is_chosen() -> None:
 
 
 def test_a_finding_is_once_with_all_that_say_it() -> None:
-    said = Said("d")
+    collected = Said("d")
     finding = log_kinds.CRC.at("d/f", "text", position=1)
-    said.add("doctor", finding, (), ("kraftool explain",))
-    said.add("verify-log", log_kinds.CRC.at("d/f", "text", position=1, advice="other advice"))
-    said.add("verify-log", finding)
-    (told,) = said.findings()
-    assert (told.by, told.commands) == (("doctor", "verify-log"), ("kraftool explain",))
+    collected.add("doctor", finding, (), ("kraftool explain",))
+    collected.add("verify-log", log_kinds.CRC.at("d/f", "text", position=1, advice="other advice"))
+    collected.add("verify-log", finding)
+    (merged,) = collected.findings()
+    assert (merged.by, merged.commands) == (("doctor", "verify-log"), ("kraftool explain",))
 
 
 def test_other_words_at_the_same_place_are_another_finding() -> None:
-    said = Said("d")
-    said.add("doctor", log_kinds.CRC.at("f", "one"))
-    said.add("verify-log", log_kinds.CRC.at("f", "two"))
-    assert len(said.findings()) == 2
+    collected = Said("d")
+    collected.add("doctor", log_kinds.CRC.at("f", "one"))
+    collected.add("verify-log", log_kinds.CRC.at("f", "two"))
+    assert len(collected.findings()) == 2
 
 
 def test_texts_are_renamed_all_through() -> None:
     value = {"k": (Evidence(file="/tmp/x/f", found="see /tmp/x"), deque(["/tmp/x"], maxlen=5), 7)}
-    told = renamed(value, lambda text: text.replace("/tmp/x", "s3://b"))
-    evidence, names, number = told["k"]
+    document = renamed(value, lambda text: text.replace("/tmp/x", "s3://b"))
+    evidence, names, number = document["k"]
     assert (evidence.file, evidence.found) == ("s3://b/f", "see s3://b")
     assert (list(names), number) == (["s3://b"], 7)
 
@@ -368,9 +375,9 @@ def test_texts_are_renamed_all_through() -> None:
 def test_a_root_behind_a_link_is_the_same_directory(fixtures_dir: Path, tmp_path: Path) -> None:
     source = fixtures_dir / "kafka-4.3.0/static-single"
     (tmp_path / "link").symlink_to(source)
-    found = find([str(source), str(tmp_path / "link"), str(tmp_path / "none")])
-    assert len(found.items) == 1
-    assert [finding.finding.code for finding in found.findings] == ["KT-DIR-READ"]
+    listing = find([str(source), str(tmp_path / "link"), str(tmp_path / "none")])
+    assert len(listing.items) == 1
+    assert [finding.finding.code for finding in listing.findings] == ["KT-DIR-READ"]
 
 
 def test_a_folder_that_cannot_be_listed_is_a_finding(
@@ -388,11 +395,11 @@ def test_a_folder_that_cannot_be_listed_is_a_finding(
         return listed(self, path)
 
     monkeypatch.setattr(LocalFiles, "listed", refused)
-    found = find([str(tmp_path)])
-    assert len(found.items) == 1
-    (told,) = found.findings
-    assert (told.finding.code, told.finding.undecoded) == ("KT-DIR-READ", True)
-    assert told.finding.file == str(tmp_path / "locked")
+    listing = find([str(tmp_path)])
+    assert len(listing.items) == 1
+    (finding,) = listing.findings
+    assert (finding.finding.code, finding.finding.undecoded) == ("KT-DIR-READ", True)
+    assert finding.finding.file == str(tmp_path / "locked")
 
 
 def test_what_nobody_expected_in_one_cluster_is_a_finding(
@@ -409,8 +416,8 @@ def test_what_nobody_expected_in_one_cluster_is_a_finding(
     monkeypatch.setattr(cluster, "together", failing)
     items = find([str(fixtures_dir / "kafka-4.3.0/static-single")]).items
     compared = cluster.compare(cluster.ClusterUnit(name="c", members=tuple(map(examine, items))))
-    (found,) = compared.findings
-    assert (found.finding.code, "secret" in found.finding.text) == ("KT-FLEET-FAILED", False)
+    (finding,) = compared.findings
+    assert (finding.finding.code, "secret" in finding.finding.text) == ("KT-FLEET-FAILED", False)
     assert compared.summary.directories == 1
 
 
@@ -420,14 +427,14 @@ def test_a_wiped_directory_among_others_is_told(tmp_path: Path) -> None:
     for name in ("one/node-9", "one/lost+found", "elsewhere", "site-b/x/y"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "two/node-9/__cluster_metadata-0").mkdir(parents=True)
-    found = find([str(tmp_path)])
-    assert len(found.items) == 6
-    told = {finding.finding.file: finding.finding for finding in found.findings}
-    assert {name: finding.severity.value for name, finding in told.items()} == {
+    listing = find([str(tmp_path)])
+    assert len(listing.items) == 6
+    by_file = {finding.finding.file: finding.finding for finding in listing.findings}
+    assert {name: finding.severity.value for name, finding in by_file.items()} == {
         f"{tmp_path}/one/node-9": "warning",
         f"{tmp_path}/two/node-9": "error",
     }
-    assert {finding.code for finding in told.values()} == {"KT-DIR-EMPTY"}
+    assert {finding.code for finding in by_file.values()} == {"KT-DIR-EMPTY"}
 
 
 def test_an_empty_directory_is_told_where_its_fellows_or_a_pattern_name_it(tmp_path: Path) -> None:

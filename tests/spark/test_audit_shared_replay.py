@@ -69,12 +69,12 @@ def test_of_fixtures_both_find_the_same() -> None:
 def test_of_edited_directories_both_find_the_same(tmp_path: Path) -> None:
     for seed in range(12):
         edited_copy(tmp_path / str(seed), seed)
-    found = set()
+    codes = set()
     for item in _items(tmp_path):
         result = examine(item)
         assert _result(result) == _result(_alone(item)), item[0].directory.name
-        found |= {finding.finding.code for finding in result.findings}
-    assert {"KT-LOG-CRC"} <= found
+        codes |= {finding.finding.code for finding in result.findings}
+    assert {"KT-LOG-CRC"} <= codes
 
 
 def _changing(tmp_path: Path) -> Path:
@@ -102,7 +102,7 @@ def test_a_snapshot_that_differs_is_found_though_the_log_was_replayed(tmp_path: 
     path = _changing(tmp_path)
     other = _changing(tmp_path / "other")
     below = "__cluster_metadata-0"
-    names = sorted(each.name for each in (path / below).glob("*.checkpoint"))
+    names = sorted(checkpoint.name for checkpoint in (path / below).glob("*.checkpoint"))
     # The state at 4 under the name of the one at 9, of which the epoch is the same.
     (path / below / names[2]).write_bytes((other / below / names[0]).read_bytes())
     (item,) = [item for item in _items(tmp_path) if item[0].directory.name == str(path)]

@@ -128,7 +128,7 @@ def test_a_view_is_made_with_options(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "message"),
     [
         ("OPTIONS (ofsets '1') LOCATION '{}'", "[KRAFT_INVALID_OPTION] an option that kraft does"),
         ("OPTIONS (offsets '9..1') LOCATION '{}'", "[KRAFT_INVALID_OPTION] offsets 9..1 ends"),
@@ -142,13 +142,13 @@ def test_a_view_is_made_with_options(spark: SparkSession) -> None:
     ],
 )
 def test_what_is_turned_down_is_one_line_with_a_condition(
-    spark: SparkSession, capfd: pytest.CaptureFixture[str], statement: str, said: str
+    spark: SparkSession, capfd: pytest.CaptureFixture[str], statement: str, message: str
 ) -> None:
     capfd.readouterr()
     with pytest.raises(AnalysisException) as caught:
         spark.sql(f"CREATE TABLE kraft_table USING kraft {statement.format(SINGLE)}")
     text = str(caught.value)
-    assert said in text
+    assert message in text
     assert "Traceback" not in text
     assert "hunter22" not in text
     assert len([line for line in text.splitlines() if line.strip(" ")]) <= 2

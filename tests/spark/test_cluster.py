@@ -78,8 +78,8 @@ def test_a_worker_without_kraftool_decodes_with_the_code_that_came_with_the_job(
     log = fixtures_dir / "kafka-4.3.0/static-single/node-1/data/__cluster_metadata-0"
     segment = log / "00000000000000000000.log"
     (tmp_path / "driver.py").write_text(DRIVER.format(root=str(ROOT)))
-    told = tmp_path / "told.json"
-    arguments = [str(tmp_path / "driver.py"), str(segment), str(told)]
+    report_path = tmp_path / "told.json"
+    arguments = [str(tmp_path / "driver.py"), str(segment), str(report_path)]
     settings = {"spark.executor.memory": "512m", "spark.driver.memory": "512m"}
     environment = cluster.environment | {"PYSPARK_PYTHON": str(cluster.python)}
     if how == "embedded":
@@ -107,8 +107,8 @@ def test_a_worker_without_kraftool_decodes_with_the_code_that_came_with_the_job(
     assert done.returncode == 0, done.stderr[-6000:]
     if how == "embedded":
         assert done.stdout + done.stderr == ""
-    said = json.loads(told.read_text())
-    assert said["master"] == cluster.master
+    report = json.loads(report_path.read_text())
+    assert report["master"] == cluster.master
     data = segment.read_bytes()
     batches = list(scan(lambda at, size: data[at : at + size]))
     assert not any(isinstance(batch, Damage) for batch in batches)
@@ -118,13 +118,13 @@ def test_a_worker_without_kraftool_decodes_with_the_code_that_came_with_the_job(
         if not isinstance(batch, Damage)
         for record in decode_batch(batch)
     ]
-    assert said["offsets"] == [offset for offset in offsets if offset >= 10]
-    assert said["python"] == [str(cluster.python)]
-    (code,) = said["code"]
+    assert report["offsets"] == [offset for offset in offsets if offset >= 10]
+    assert report["python"] == [str(cluster.python)]
+    (code,) = report["code"]
     assert "/kraftool-" in code
     assert code.endswith(".zip/kraftool/decoders/segment.py")
     # Plans are made on the driver's machine, by the Python that is named for the workers.
-    assert said["planner"] == [str(cluster.python)]
+    assert report["planner"] == [str(cluster.python)]
 
 
 def test_a_stream_runs_on_a_cluster_and_ends_with_what_it_is_writing(

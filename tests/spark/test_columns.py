@@ -30,13 +30,13 @@ def test_every_metadata_and_control_record_of_the_catalogue_has_a_source() -> No
 
 @pytest.mark.parametrize("record", record_types())
 def test_a_record_type_has_a_column_for_each_field_and_no_name_twice(record: str) -> None:
-    found = spark_schema(f"kraft.{record}")
-    names = [name.lower() for name in found.names]
+    columns = spark_schema(f"kraft.{record}")
+    names = [name.lower() for name in columns.names]
     assert len(names) == len(set(names))
     assert set(IDENTITY) <= set(names)
     for field in typed_fields(record):
-        assert column_of(field.name) in found.names
-    to_arrow_schema(found, timezone="UTC")
+        assert column_of(field.name) in columns.names
+    to_arrow_schema(columns, timezone="UTC")
 
 
 def test_arrays_and_structs_keep_their_shape() -> None:

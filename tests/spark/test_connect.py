@@ -109,15 +109,15 @@ def test_tables_are_written_by_a_server_and_the_next_run_has_nothing_to_do(
         monkeypatch.setattr("sys.argv", [*map(str, words), "--master", server])
         with pytest.raises(SystemExit) as ended:
             main()
-        told = capfd.readouterr()
-        return int(ended.value.code or 0), told.out + told.err
+        captured = capfd.readouterr()
+        return int(ended.value.code or 0), captured.out + captured.err
 
-    code, told = run()
-    assert code == 0, told
+    code, output = run()
+    assert code == 0, output
     records = dataset.dataset(tmp_path / "out/records", partitioning="hive")
     assert records.count_rows() == read_arrow(SINGLE).read().num_rows
-    code, told = run()
-    assert code == 0, told
+    code, output = run()
+    assert code == 0, output
     assert records.count_rows() == read_arrow(SINGLE).read().num_rows
 
 
@@ -134,9 +134,9 @@ def test_an_audit_on_a_server_has_the_findings_of_the_commands_and_of_the_compar
     monkeypatch.setattr("sys.argv", list(map(str, words)))
     with pytest.raises(SystemExit) as ended:
         main()
-    told = capfd.readouterr()
-    assert (ended.value.code, "Traceback" in told.err) == (1, False), told.err
-    document = json.loads(told.out)
+    captured = capfd.readouterr()
+    assert (ended.value.code, "Traceback" in captured.err) == (1, False), captured.err
+    document = json.loads(captured.out)
     assert document["counts"]["directoryCount"] == 2 * len(VOTERS)
     for directory in document["directories"]:
         path = directory["name"]

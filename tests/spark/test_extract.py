@@ -49,13 +49,13 @@ def _source_rows(table: str, splits: list[Split], *, show_secrets: bool = False)
     arrow = to_arrow_schema(spark_schema(source), timezone="UTC")
     settings = read_settings({"path": "x", "showSecrets": str(show_secrets).lower()}, source)
     names = set(arrow_schema(table).names)
-    found = []
+    rows = []
     for split in splits:
         for batch in row_reader(source, arrow, settings).read([split]):
             for row in batch.to_pylist():
                 row["generation"] = split.generation
-                found.append({name: each for name, each in row.items() if name in names})
-    return found
+                rows.append({name: value for name, value in row.items() if name in names})
+    return rows
 
 
 def _sorted(rows: list[Row]) -> list[str]:
@@ -98,12 +98,12 @@ def test_payloads_are_dump_logs_byte_for_byte(scenario: str, collected: Any) -> 
         if value["kind"] == "record" and value["data"] is not None:
             data = line[line.index(b'"data":') + 7 : line.rindex(b"}")]
             expected.append((value["file"], value["position"], value["offset"], data.decode()))
-    found = [
+    payloads = [
         (row["file"], row["position"], row["offset"], row["payload"])
         for row in collected.rows("records")
         if row["payload"] is not None
     ]
-    assert sorted(found) == sorted(expected)
+    assert sorted(payloads) == sorted(expected)
 
 
 def _log(folder: Path, *batches: bytes) -> list[Split]:
@@ -119,11 +119,11 @@ def _batch(offset: int, timestamp: int, *records: tuple[str, Row]) -> bytes:
 
 
 def _days(collected: Any, table: str) -> dict[str | None, list[int]]:
-    found: dict[str | None, list[int]] = {}
+    by_day: dict[str | None, list[int]] = {}
     for name, _, day, batch in collected.batches:
         if name == table:
-            found.setdefault(day, []).extend(batch.column("timestamp_ms").to_pylist())
-    return found
+            by_day.setdefault(day, []).extend(batch.column("timestamp_ms").to_pylist())
+    return by_day
 
 
 def test_rows_are_cut_by_the_day_of_their_time(tmp_path: Path, collected: Any) -> None:
@@ -227,19 +227,19 @@ def test_clusters_and_generations_are_kept_apart(tmp_path: Path, collected: Any)
     splits = []
     for number, cluster in enumerate(("aaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbb")):
         data = tmp_path / str(number)
-        (each,) = _log(data, _batch(0, NOON, ("NoOpRecord", {})))
+        (split,) = _log(data, _batch(0, NOON, ("NoOpRecord", {})))
         meta = f"version=1\ncluster.id={cluster}\nnode.id={number}\n"
         (data / "data/meta.properties").write_text(meta)
-        (each,) = _splits(data / "data")
-        splits.append(Split(file=each.file, generation=number))
+        (split,) = _splits(data / "data")
+        splits.append(Split(file=split.file, generation=number))
     extract(splits, collected, show_secrets=False)
-    found = [
+    rows = [
         (cluster, row["node_id"], row["generation"])
         for name, cluster, _, batch in collected.batches
         if name == "records"
         for row in batch.to_pylist()
     ]
-    assert found == [("aaaaaaaaaaaaaaaaaaaaaa", 0, 0), ("bbbbbbbbbbbbbbbbbbbbbb", 1, 1)]
+    assert rows == [("aaaaaaaaaaaaaaaaaaaaaa", 0, 0), ("bbbbbbbbbbbbbbbbbbbbbb", 1, 1)]
 
 
 def test_what_waits_is_handed_on_before_it_grows(
@@ -253,9 +253,9 @@ def test_what_waits_is_handed_on_before_it_grows(
     most, held = 0, 0
     take, hand_on = module._Extract._take, module._Extract._hand_on_all
 
-    def watched(self: Any, found: Any) -> None:
+    def watched(self: Any, batch: Any) -> None:
         nonlocal most
-        take(self, found)
+        take(self, batch)
         most = max(most, self._size)
 
     def counted(self: Any) -> None:
@@ -278,8 +278,8 @@ def test_few_rows_of_a_type_wait_for_more_and_many_do_not(tmp_path: Path, collec
     copies = [(number * 40).to_bytes(8, "big") + batch[8:] for number in range(1_000)]
     extract(_log(tmp_path, *copies), collected, show_secrets=False)
     sizes: dict[str, list[int]] = {}
-    for name, _, _, found in collected.batches:
-        sizes.setdefault(name, []).append(found.num_rows)
+    for name, _, _, arrow_batch in collected.batches:
+        sizes.setdefault(name, []).append(arrow_batch.num_rows)
     assert sizes["RemoveTopicRecord"] == [1_000]
     assert sum(sizes["NoOpRecord"]) == 39_000
     assert all(1_000 <= size <= 14_000 for size in sizes["NoOpRecord"])

@@ -20,8 +20,8 @@ def root(fixtures_dir: Path, tmp_path: Path) -> Path:
 
 
 def _directories(*roots: Path) -> list[str]:
-    found = find_fleet([str(path) for path in roots])
-    return sorted({file.directory.name for file in found.files})
+    fleet = find_fleet([str(path) for path in roots])
+    return sorted({file.directory.name for file in fleet.files})
 
 
 def test_a_link_that_leads_back_up_is_not_followed(root: Path) -> None:

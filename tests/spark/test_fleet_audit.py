@@ -33,8 +33,8 @@ def test_all_planted_faults_of_a_fleet_are_found_and_none_is_invented(
     fleet = tmp_path / "fleet"
     build(fleet, FleetPlan(clusters=len(KINDS) + 4, seed=9, faults=len(KINDS)))
     with audit(spark, AuditRequest(roots=(str(fleet),))) as run:
-        told = json.loads(b"".join(json_document(audit_document(run.model, run.lists()))))
-    compared = answers(json.loads((fleet / MANIFEST).read_text()), told)
+        document = json.loads(b"".join(json_document(audit_document(run.model, run.lists()))))
+    compared = answers(json.loads((fleet / MANIFEST).read_text()), document)
     assert compared.planted == len(KINDS)
     assert compared.missed == ()
     assert compared.invented == ()
@@ -55,8 +55,8 @@ def test_the_comparison_tells_what_an_audit_misses_and_what_it_invents(tmp_path:
     }
 
     def compared(*findings: dict[str, object]) -> tuple[int, int]:
-        told = answers(manifest, {"findings": list(findings), "divergences": []})
-        return len(told.missed), len(told.invented)
+        result = answers(manifest, {"findings": list(findings), "divergences": []})
+        return len(result.missed), len(result.invented)
 
     assert compared(finding) == (0, 0)
     assert compared() == (1, 0)

@@ -79,7 +79,7 @@ def test_the_direct_commands_find_nothing_in_a_fleet_without_faults(healthy: Pat
 
 def test_its_clusters_are_not_all_alike(healthy: Path) -> None:
     every = clusters(healthy)
-    assert all(len(each) == 3 for each in every)
+    assert all(len(cluster) == 3 for cluster in every)
     states = {
         directory: load_state(str(directory)) for directories in every for directory in directories
     }
@@ -128,15 +128,15 @@ def test_a_planted_fault_is_answered_where_it_is_and_by_nothing_else(
     (planted,) = build(tmp_path, FleetPlan(clusters=1, seed=21, faults=1, kinds=(kind,)))
     (directories,) = clusters(tmp_path)
     expected = KINDS[kind]
-    found = list(told(*directories))
+    findings = list(told(*directories))
     if kind not in ONLY_AUDIT_TELLS:
-        answers = [finding for finding in found if finding.code in expected.codes]
+        answers = [finding for finding in findings if finding.code in expected.codes]
         assert answers
         assert any(is_there(answer, planted) for answer in answers), answers
     explained = {*expected.codes, *expected.follow}
     assert not [
         (finding.code, finding.file, finding.text)
-        for finding in found
+        for finding in findings
         if finding.severity is not Severity.INFO and finding.code not in explained
     ]
     if expected.alone:
@@ -158,16 +158,16 @@ def test_the_manifest_names_what_was_planted(tmp_path: Path) -> None:
     plan = FleetPlan(clusters=30, seed=4, faults=len(KINDS))
     planted = build(tmp_path, plan)
     document = json.loads((tmp_path / MANIFEST).read_text())
-    assert [each["kind"] for each in document["planted"]] == list(KINDS)
-    assert len({each["cluster"] for each in document["planted"]}) == len(planted)
-    for each in document["planted"]:
-        directory = tmp_path / each["directory"]
+    assert [fault["kind"] for fault in document["planted"]] == list(KINDS)
+    assert len({fault["cluster"] for fault in document["planted"]}) == len(planted)
+    for fault in document["planted"]:
+        directory = tmp_path / fault["directory"]
         assert directory.is_dir()
-        assert each["codes"]
-        if each["kind"] != "missing-meta":
-            assert (directory / each["file"]).exists()
+        assert fault["codes"]
+        if fault["kind"] != "missing-meta":
+            assert (directory / fault["file"]).exists()
         else:
-            assert not (directory / each["file"]).exists()
+            assert not (directory / fault["file"]).exists()
 
 
 def test_the_tool_refuses_a_folder_with_something_in_it(tmp_path: Path) -> None:

@@ -81,11 +81,11 @@ def test_a_url_is_copied_privately_and_the_copy_is_removed(remote: str, tmp_path
     files = _files(remote)
     with on_disk(files) as here:
         below = Path(here.path)
-        found = {str(path.relative_to(below)): path for path in below.rglob("*") if path.is_file()}
-        assert {name: path.read_bytes() for name, path in found.items()} == {
+        copies = {str(path.relative_to(below)): path for path in below.rglob("*") if path.is_file()}
+        assert {name: path.read_bytes() for name, path in copies.items()} == {
             file.relative: expected[file.relative] for file in files
         }
-        assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in found.values())
+        assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in copies.values())
         folders = [below, below.parent, *(path for path in below.rglob("*") if path.is_dir())]
         assert all(stat.S_IMODE(folder.stat().st_mode) == 0o700 for folder in folders)
         assert load_state(here.path).image == load_state(str(DATA)).image

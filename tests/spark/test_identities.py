@@ -45,7 +45,7 @@ def test_logs_may_differ_exactly_where_an_offset_has_two_batches(several: list[L
     for log in several:
         for offset, epoch, crc in log:
             seen.setdefault(offset, set()).add((epoch, crc))
-    differs = any(len(found) > 1 for found in seen.values())
+    differs = any(len(alternatives) > 1 for alternatives in seen.values())
     assert may_differ(list(map(identities, several))) == differs
 
 

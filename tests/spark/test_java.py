@@ -42,22 +42,22 @@ def machine_without_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_java_home_comes_before_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     a_java(tmp_path / "jdk-21", "21")
     (tmp_path / "bin" / "java").symlink_to(a_java(tmp_path / "jdk-17", "17"))
-    found = find_java(tmp_path)
-    assert (found.home, found.version, found.source) == (tmp_path / "jdk-17", 17, "PATH")
+    java = find_java(tmp_path)
+    assert (java.home, java.version, java.source) == (tmp_path / "jdk-17", 17, "PATH")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk-21"))
-    found = find_java(tmp_path)
-    assert (found.home, found.version, found.source) == (tmp_path / "jdk-21", 21, "JAVA_HOME")
+    java = find_java(tmp_path)
+    assert (java.home, java.version, java.source) == (tmp_path / "jdk-21", 21, "JAVA_HOME")
 
 
-@pytest.mark.parametrize(("version", "told"), [("11", "Java 11"), ("1.8", "Java 8")])
+@pytest.mark.parametrize(("version", "version_text"), [("11", "Java 11"), ("1.8", "Java 8")])
 def test_an_old_java_is_passed_over_for_a_newer_one(
-    version: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    version: str, version_text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = a_java(tmp_path / "old", version)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
     with pytest.raises(KraftoolError) as raised:
         find_java(tmp_path)
-    assert str(raised.value) == f"Spark needs Java 17 or newer; {old} (JAVA_HOME) is {told}"
+    assert str(raised.value) == f"Spark needs Java 17 or newer; {old} (JAVA_HOME) is {version_text}"
     assert "pip install 'kraftool[spark]'" in raised.value.hint
     (tmp_path / "bin" / "java").symlink_to(a_java(tmp_path / "jdk-17", "17"))
     assert find_java(tmp_path).version == 17
@@ -88,11 +88,11 @@ def test_what_is_called_java_and_is_none_is_named(tmp_path: Path) -> None:
 def test_a_runtime_without_the_vector_module_is_started_without_the_flag(tmp_path: Path) -> None:
     java = a_java(tmp_path / "it's small", "21", has_vector=False)
     (tmp_path / "bin" / "java").symlink_to(java)
-    found = find_java(tmp_path / "temporary")
-    assert found.home.parent == tmp_path / "cache" / "kraftool"
-    assert not found.has_vector
-    launcher = found.home / "bin" / "java"
-    for private in (launcher, launcher.parent, found.home, found.home.parent):
+    runtime = find_java(tmp_path / "temporary")
+    assert runtime.home.parent == tmp_path / "cache" / "kraftool"
+    assert not runtime.has_vector
+    launcher = runtime.home / "bin" / "java"
+    for private in (launcher, launcher.parent, runtime.home, runtime.home.parent):
         assert stat.S_IMODE(private.stat().st_mode) == 0o700
     arguments = ("-Xmx1g", VECTOR, "two words", "", "-version")
     called = subprocess.run([launcher, *arguments], capture_output=True, text=True, check=True)

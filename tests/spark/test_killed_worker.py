@@ -74,16 +74,16 @@ def test_a_task_whose_worker_is_killed_is_tried_again_on_this_machine(
     killed = str(tmp_path / "killed")
 
     def numbers(part: Iterable[int]) -> Iterator[int]:
-        for each in part:
+        for number in part:
             # Only the first attempt gets here without finding the file.
-            if each == 5 and not os.path.exists(killed):
+            if number == 5 and not os.path.exists(killed):
                 with open(killed, "w"):
                     pass
                 os.kill(os.getpid(), signal.SIGKILL)
-            yield each
+            yield number
 
-    found = spark.sparkContext.parallelize(range(8), 4).mapPartitions(numbers).collect()
-    assert found == list(range(8))
+    collected = spark.sparkContext.parallelize(range(8), 4).mapPartitions(numbers).collect()
+    assert collected == list(range(8))
     assert os.path.exists(killed)
 
 
@@ -115,13 +115,13 @@ def write(fleet: Path, out: Path, spark: Callable[[], AbstractContextManager[Any
 def rows(out: Path) -> dict[str, list[Any]]:
     """Every table's rows, in an order of their own: which file has a row is nobody's business."""
     delta_table: Any = import_module("deltalake").DeltaTable
-    found = {}
+    by_table = {}
     for folder in sorted(path for path in out.iterdir() if path.is_dir()):
         if folder.name.startswith(("_", ".")):
             continue
         rows_of = delta_table(str(folder)).to_pyarrow_table().to_pylist()
-        found[folder.name] = sorted(map(repr, rows_of))
-    return found
+        by_table[folder.name] = sorted(map(repr, rows_of))
+    return by_table
 
 
 class Killer(threading.Thread):
@@ -157,18 +157,18 @@ def descendants() -> dict[int, int]:
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
             try:
-                told = (path / "stat").read_text().rpartition(")")[2].split()
+                fields = (path / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            parents[int(path.name)] = int(told[1])
-    found: dict[int, int] = {}
+            parents[int(path.name)] = int(fields[1])
+    processes: dict[int, int] = {}
     for pid in parents:
         above = pid
         while above in parents and above != os.getpid():
             above = parents[above]
         if above == os.getpid() and pid != above:
-            found[pid] = parents[pid]
-    return found
+            processes[pid] = parents[pid]
+    return processes
 
 
 def has_open(pid: int, name: str) -> bool:
@@ -202,11 +202,11 @@ def test_an_audit_is_the_same_when_a_worker_is_killed_in_the_middle(
     spark: SparkSession, fleet: Path
 ) -> None:
     def told() -> dict[str, Any]:
-        found = audited(spark, fleet).document
-        del found["run"], found["counts"]["taskSeconds"]
-        for each in found["directories"]:
-            del each["seconds"]
-        return found
+        document = audited(spark, fleet).document
+        del document["run"], document["counts"]["taskSeconds"]
+        for directory in document["directories"]:
+            del directory["seconds"]
+        return document
 
     undisturbed = told()
     assert undisturbed["counts"]["recordCount"] > 30_000
@@ -284,7 +284,7 @@ def test_an_audit_is_the_same_when_an_executor_of_a_cluster_is_killed_in_the_mid
     out = tmp_path / "audit.json"
     memory = ["spark.executor.memory=512m", "spark.driver.memory=512m"]
     command = ["-m", "kraftool", "pipeline", "audit", str(fleet), "--master", cluster.master]
-    command += ["-o", "json", "--out", str(out), *(f"--conf={each}" for each in memory)]
+    command += ["-o", "json", "--out", str(out), *(f"--conf={option}" for option in memory)]
     with Killer(lambda: executor_of(filter(is_busy, descendants()))) as killer:
         done = run_on(cluster, tmp_path, *command)
     assert done.returncode in (0, 1), done.stderr[-4000:]

@@ -127,12 +127,12 @@ def _offsets(rows: list[Row]) -> list[int]:
 def test_what_happens_to_a_fleet_is_told_as_it_happens(
     live: Live, tmp_path: Path, schema: Draft202012Validator, here: StartHere
 ) -> None:
-    fleet, told = live.path.parent, tmp_path / "told"
+    fleet, rows_path = live.path.parent, tmp_path / "told"
     arguments = (fleet, "-o", "jsonl", "--interval", "0.1")
-    with told.open("w") as stdout, here(stdout, *arguments) as stream:
+    with rows_path.open("w") as stdout, here(stdout, *arguments) as stream:
 
         def wait_for(wanted: Callable[[Row], bool]) -> None:
-            stream.wait_for(lambda: any(map(wanted, _rows_in(told))))
+            stream.wait_for(lambda: any(map(wanted, _rows_in(rows_path))))
 
         wait_for(lambda row: row.get("offset") == next_offset(BATCHES[9]) - 1)
         live.append(*BATCHES[10:12], BATCHES[12][:30])
@@ -148,7 +148,7 @@ def test_what_happens_to_a_fleet_is_told_as_it_happens(
         wait_for(lambda row: row.get("type") == "GONE")
         stream.asked.terminated = True
         assert stream.end() == 0
-    rows = _rows_in(told)
+    rows = _rows_in(rows_path)
     for row in rows:
         schema.validate(row)
     mine = [row for row in rows if row["directory"] == str(live.path)]

@@ -82,8 +82,8 @@ def test_only_what_is_new_for_a_file_comes_when_it_changes(live: Live) -> None:
     assert first
     meta.write_text(text + "node.id=1\nnode.id=2\n")
     again = follow.step()
-    told = {(row["code"], row["text"], row["found"]) for row in first}
-    assert not told & {(row["code"], row["text"], row["found"]) for row in again}
+    keys = {(row["code"], row["text"], row["found"]) for row in first}
+    assert not keys & {(row["code"], row["text"], row["found"]) for row in again}
 
 
 def test_a_finding_that_went_away_and_comes_back_is_told_again(live: Live) -> None:

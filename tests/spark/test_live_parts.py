@@ -43,7 +43,7 @@ def test_a_checkpoint_is_taken_up_by_the_stream_that_left_it(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("note", "said"),
+    ("note", "message"),
     [
         (_note("/b"), "other ROOTs: /a, not /b"),
         (_note("/a", findings=False), "other --findings: true, not false"),
@@ -52,11 +52,11 @@ def test_a_checkpoint_is_taken_up_by_the_stream_that_left_it(tmp_path: Path) -> 
     ],
 )
 def test_a_checkpoint_of_another_stream_is_refused(
-    tmp_path: Path, note: dict[str, Any], said: str
+    tmp_path: Path, note: dict[str, Any], message: str
 ) -> None:
     with held(tmp_path, _note("/a")):
         pass
-    with pytest.raises(OtherStream, match=said), held(tmp_path, note):
+    with pytest.raises(OtherStream, match=message), held(tmp_path, note):
         pass
 
 
@@ -114,7 +114,7 @@ def test_sinks_rates_and_types_are_read() -> None:
     target = target_of("kafka:a:9092,b:9092/meta.data")
     assert (target.servers, target.topic) == ("a:9092,b:9092", "meta.data")
     assert target_of("parquet:out").shown == f"parquet:{Path.cwd() / 'out'}"
-    assert [bytes_of(each) for each in ("7", "2k", "64M", "1GiB")] == [7, 2048, 64 << 20, 1 << 30]
+    assert [bytes_of(size) for size in ("7", "2k", "64M", "1GiB")] == [7, 2048, 64 << 20, 1 << 30]
     for text in ("0", "-1", "x", "1.5M"):
         with pytest.raises(UsageError):
             bytes_of(text)

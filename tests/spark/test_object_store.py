@@ -55,10 +55,16 @@ def store() -> Iterator[dict[str, Any]]:
 def _rows(files: Iterator[FleetFile]) -> list[tuple[Any, ...]]:
     entries = EntryReader(Narrowing())
     return [
-        (file.directory.cluster_id, file.directory.node_id, file.relative, each.record, each.data)
+        (
+            file.directory.cluster_id,
+            file.directory.node_id,
+            file.relative,
+            record.record,
+            record.data,
+        )
         for file in files
         for entry in entries.of(Split(file=file))
-        for each in getattr(entry, "records", ())
+        for record in getattr(entry, "records", ())
     ]
 
 
@@ -66,14 +72,14 @@ def test_a_bucket_gives_the_records_that_the_disk_gives(store: dict[str, Any]) -
     there = find_fleet(["s3://fleet/c1"], options=store)
     here = find_fleet([str(FIXTURE)])
     assert not there.problems
-    found = _rows(with_batches(there, snapshots=True))
-    assert found == _rows(with_batches(here, snapshots=True))
-    assert {row[1] for row in found} == {1, 2, 3, 4, 11, 12}, "controllers and brokers"
+    rows = _rows(with_batches(there, snapshots=True))
+    assert rows == _rows(with_batches(here, snapshots=True))
+    assert {row[1] for row in rows} == {1, 2, 3, 4, 11, 12}, "controllers and brokers"
 
 
 def test_a_pattern_in_a_bucket_chooses_directories(store: dict[str, Any]) -> None:
-    found = find_fleet(["s3://fleet/*/node-[12]/data"], options=store)
-    assert {file.directory.node_id for file in found.files} == {1, 2}
+    fleet = find_fleet(["s3://fleet/*/node-[12]/data"], options=store)
+    assert {file.directory.node_id for file in fleet.files} == {1, 2}
 
 
 @pytest.mark.parametrize("root", ["s3://fleet/c1", "s3://fleet/c1/node-*"])
@@ -103,21 +109,21 @@ def test_what_is_wrong_with_a_store_is_said_without_its_credentials(store: dict[
     with pytest.raises(KraftoolError) as refused:
         find_fleet([f"s3://AKIACANARY:{SECRET}@fleet/c1"], options=dead)
     assert "s3://fleet/c1" in refused.value.message
-    for said in (missing.value, refused.value):
-        assert SECRET not in str(said) + said.hint
-        assert "AKIACANARY" not in str(said) + said.hint
+    for error in (missing.value, refused.value):
+        assert SECRET not in str(error) + error.hint
+        assert "AKIACANARY" not in str(error) + error.hint
 
 
 def _without_names(value: Any) -> Any:
     """With one name for both places, and without what a copy cannot have."""
     if isinstance(value, dict):
         return {
-            key: _without_names(each)
-            for key, each in value.items()
+            key: _without_names(item)
+            for key, item in value.items()
             if key not in ("seconds", "taskSeconds", "bytesRead", "commands")
         }
     if isinstance(value, list):
-        return [_without_names(each) for each in value]
+        return [_without_names(item) for item in value]
     if isinstance(value, str):
         return value.replace("s3://fleet/c1", "FLEET").replace(str(FIXTURE), "FLEET")
     return value
@@ -133,8 +139,8 @@ def test_an_audit_of_a_bucket_says_what_one_of_the_disk_says(
     assert SECRET not in text
     assert "AKIACANARY" not in text
     assert "kraftool-copy-" not in text
-    for told in (there, here):
-        del told["run"]
+    for document in (there, here):
+        del document["run"]
     assert _without_names(there) == _without_names(here)
 
 
@@ -143,9 +149,9 @@ def test_tables_of_a_bucket_are_those_of_the_disk(store: dict[str, Any], tmp_pat
     expected = run(FIXTURE, tmp_path / "here", snapshots=True)
     assert (report.directories, report.unreadable) == (expected.directories, ())
     there, here = (
-        {name: sorted(map(_without_names, rows)) for name, rows in read_tables(tmp_path / each,
+        {name: sorted(map(_without_names, rows)) for name, rows in read_tables(tmp_path / folder,
          without=frozenset({"noticed", "modified", "identity"})).items()}
-        for each in ("there", "here")
+        for folder in ("there", "here")
     )  # fmt: skip
     assert there == here
     assert not run("s3://fleet/c1", tmp_path / "there", storage=store, snapshots=True).is_new

@@ -54,7 +54,7 @@ def test_the_pipelines_show_no_secret(
 ) -> None:
     pq: Any = import_module("pyarrow.parquet")
 
-    roots = [FIXTURES / each for each in scenarios]
+    roots = [FIXTURES / name for name in scenarios]
     page, tables = tmp_path / "audit.html", tmp_path / "tables"
     audited = pipeline("audit", "-o", "json", "--html", page, *roots)
     assert audited.code == 1, audited.err
@@ -70,5 +70,5 @@ def test_the_pipelines_show_no_secret(
     for scenario in scenarios:
         for ran in (audited, exported, streamed):
             assert_no_secret(scenario, ran, "pipeline")
-        for each in written:
-            assert_no_secret(scenario, Ran(0, each, ""), "what the pipelines wrote")
+        for content in written:
+            assert_no_secret(scenario, Ran(0, content, ""), "what the pipelines wrote")

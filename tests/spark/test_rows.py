@@ -91,11 +91,11 @@ def _as_dumped(row: Row) -> Row:
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_records_and_problems_are_those_of_dump_log(scenario: str) -> None:
     splits = _splits(FIXTURES / scenario)
-    expected = [each for each in _dumped(splits) if each["kind"] != "batch"]
-    for each in expected:
-        each.pop("raw", None)
-        if each["kind"] == "record":
-            each.pop("reason", None)
+    expected = [entry for entry in _dumped(splits) if entry["kind"] != "batch"]
+    for entry in expected:
+        entry.pop("raw", None)
+        if entry["kind"] == "record":
+            entry.pop("reason", None)
     assert [_as_dumped(row) for row in _rows("kraft", splits)] == expected
 
 
@@ -108,8 +108,8 @@ def test_small_ranges_give_the_same_rows_as_whole_files(scenario: str) -> None:
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_batches_are_those_of_dump_log(scenario: str) -> None:
     splits = _splits(FIXTURES / scenario)
-    expected = [each for each in _dumped(splits) if each["kind"] == "batch"]
-    found = [
+    expected = [entry for entry in _dumped(splits) if entry["kind"] == "batch"]
+    rows = [
         {
             "kind": "batch",
             "file": row["file"],
@@ -129,33 +129,33 @@ def test_batches_are_those_of_dump_log(scenario: str) -> None:
         for row in _rows("kraft.batches", splits)
         if row["kind"] == "batch"
     ]
-    assert found == expected
+    assert rows == expected
 
 
 def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_without_nulls(each) for each in value]
+        return [_without_nulls(item) for item in value]
     return value
 
 
 def test_typed_rows_have_the_values_of_the_json_form() -> None:
     """All record types of all fixtures: what is null in a row is null or left out in the JSON."""
     splits = _splits(FIXTURES)
-    dumped = [each for each in _dumped(splits) if each["kind"] == "record"]
+    dumped = [entry for entry in _dumped(splits) if entry["kind"] == "record"]
     types = 0
     for record in record_types():
         rows = _rows(f"kraft.{record}", splits)
         wanted = set(map(type_of_dump_log, types_of(record)))
-        expected = [each for each in dumped if each["type"] in wanted]
+        expected = [entry for entry in dumped if entry["type"] in wanted]
         assert len(rows) == len(expected), record
         types += bool(rows)
-        for row, each in zip(rows, expected, strict=True):
-            assert (row["file"], row["offset"]) == (each["file"], each["offset"])
-            data = each["data"] or {}
+        for row, entry in zip(rows, expected, strict=True):
+            assert (row["file"], row["offset"]) == (entry["file"], entry["offset"])
+            data = entry["data"] or {}
             named = {column_of(name): value for name, value in data.items()}
-            if each["control"]:
+            if entry["control"]:
                 named.pop("record_version", None)
             assert {
                 name: _without_nulls(row[name]) for name in named if row[name] is not None
@@ -260,7 +260,7 @@ def test_files_are_passed_over_by_their_owner() -> None:
         owners = []
         for task in reader.partitions():
             assert isinstance(task, ReadTask)
-            owners += [each.file.directory for each in task.part.splits]
+            owners += [split.file.directory for split in task.part.splits]
         return {owner.name: (owner.cluster_id, owner.node_id) for owner in owners}
 
     every = directories()
@@ -275,7 +275,7 @@ def test_files_are_passed_over_by_their_owner() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "options", "said"),
+    ("source", "options", "message"),
     [
         ("kraft", {"type": "TopicRecrd"}, "type 'TopicRecrd' is not a record type"),
         ("kraft", {"offsets": "9..3"}, "offsets 9..3 ends before it begins"),
@@ -294,11 +294,11 @@ def test_files_are_passed_over_by_their_owner() -> None:
     ],
 )
 def test_a_wrong_option_is_refused_by_its_name(
-    source: str, options: dict[str, str], said: str
+    source: str, options: dict[str, str], message: str
 ) -> None:
     with pytest.raises(KraftoolError) as caught:
         read_settings({"path": "x", **options}, source)
-    assert said in caught.value.message
+    assert message in caught.value.message
 
 
 def test_a_variant_has_the_value_of_the_payload() -> None:
@@ -308,9 +308,9 @@ def test_a_variant_has_the_value_of_the_payload() -> None:
     rows = _rows("kraft", splits, variant="true")
     assert rows
     for row in rows:
-        found = VariantUtils.to_python(row["data"]["value"], row["data"]["metadata"])
+        decoded = VariantUtils.to_python(row["data"]["value"], row["data"]["metadata"])
         # Numbers with a point come as decimals, and a variant sorts its names.
-        assert json.loads(json.dumps(found, default=float)) == json.loads(row["payload"])
+        assert json.loads(json.dumps(decoded, default=float)) == json.loads(row["payload"])
 
 
 def test_a_time_that_no_calendar_has_is_null_and_its_number_stays(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_the_audit_says_of_edited_directories_what_the_commands_say(
         of_audit = findings_of_audit(findings, str(path))
         assert of_audit == findings_by_command(str(path)), path
         # Both could miss the same: so they are compared with the walk, too.
-        codes = {each[1] for each in of_audit}
+        codes = {row[1] for row in of_audit}
         expected = walked(path / LOG)
         damaged += bool(expected)
         assert expected <= codes, path
@@ -59,8 +59,8 @@ def edited_copy(target: Path, seed: int) -> Path:
 def walked(log: Path) -> set[str]:
     """The codes of what a walk over the log finds, of those kinds that have one code."""
     data = log.read_bytes()
-    found = (
-        each.fault.kind for each in Walk(lambda at, size: data[at : at + size])
-        if isinstance(each, Faulty)
+    kinds = (
+        item.fault.kind for item in Walk(lambda at, size: data[at : at + size])
+        if isinstance(item, Faulty)
     )  # fmt: skip
-    return {CODES[kind] for kind in found if kind in CODES}
+    return {CODES[kind] for kind in kinds if kind in CODES}

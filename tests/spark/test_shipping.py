@@ -25,7 +25,7 @@ def test_the_zip_has_every_module_and_nothing_else(tmp_path: Path) -> None:
     with zipfile.ZipFile(write_package(tmp_path)) as archive:
         names = set(archive.namelist())
     linked = ("decoders", "commands", "tui")
-    behind_links = {f"kraftool/{name}" for each in linked for name in modules_of(each)}
+    behind_links = {f"kraftool/{name}" for module in linked for name in modules_of(module)}
     assert behind_links
     finder = {"pyspark_kraft/__init__.py"}
     native = {f"kraftool/decoders/{FILE}"} if (ROOT / "decoders" / FILE).exists() else set()
@@ -43,7 +43,7 @@ def test_the_same_code_is_the_same_zip(tmp_path: Path) -> None:
 
 def run(code: str, *path: Path) -> str:
     """Run code in an interpreter that sees only these places and the standard library."""
-    prelude = f"import sys; sys.path[:0] = {[str(each) for each in path]!r}\n"
+    prelude = f"import sys; sys.path[:0] = {[str(part) for part in path]!r}\n"
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", prelude + code],
         capture_output=True,

@@ -102,7 +102,7 @@ def test_a_signal_ends_a_run_which_leaves_nothing(
 
 def test_a_signal_does_not_wait_for_the_job_that_runs(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
-    conf = [each.removeprefix("--conf=") for each in LITTLE_MEMORY]
+    conf = [option.removeprefix("--conf=") for option in LITTLE_MEMORY]
     run = Pipeline(tmp_path / "run", begun, *conf, program=("-c", BUSY))
     with ended(run):
         run.wait_for("the job", begun.exists)

@@ -55,10 +55,10 @@ def test_all_typed_sources_together_have_every_record_once(spark: "SparkSession"
     kraft = _load(spark, SINGLE, snapshots="true").groupBy("type").count().collect()
     by_type = {row["type"]: row["count"] for row in kraft}
     for record in record_types():
-        expected = sum(by_type.get(each, 0) for each in types_of(record))
+        expected = sum(by_type.get(type_name, 0) for type_name in types_of(record))
         if expected:
-            found = _load(spark, SINGLE, f"kraft.{record}", snapshots="true").count()
-            assert found == expected, record
+            count = _load(spark, SINGLE, f"kraft.{record}", snapshots="true").count()
+            assert count == expected, record
 
 
 def test_nested_columns_are_asked_in_sql(spark: "SparkSession") -> None:
@@ -161,8 +161,8 @@ def test_options_narrow_a_stream_as_they_narrow_a_table(
         .start(str(tmp_path / "out"))
     )
     assert query.awaitTermination(120)
-    found = spark.read.parquet(str(tmp_path / "out")).collect()
-    assert sorted(map(tuple, found)) == expected
+    rows = spark.read.parquet(str(tmp_path / "out")).collect()
+    assert sorted(map(tuple, rows)) == expected
 
 
 def test_pushdown_that_is_on_is_warned_of_and_stays_as_it_is(spark: "SparkSession") -> None:
@@ -209,12 +209,12 @@ def test_a_path_that_leads_nowhere_is_an_analysis_error(spark: "SparkSession") -
 def test_options_that_cannot_be_meant_are_refused(spark: "SparkSession") -> None:
     from pyspark.errors import AnalysisException
 
-    for options, said in (
+    for options, message in (
         ({"splitBytes": "many"}, "splitBytes must be an integer"),
         ({"showsecret": "true"}, "does not know: showsecret"),
         ({"columns": "ofset"}, "no column ofset"),
     ):
-        with pytest.raises(AnalysisException, match=said):
+        with pytest.raises(AnalysisException, match=message):
             _load(spark, SINGLE, **options)
     with pytest.raises(AnalysisException, match="the column offset is bigint"):
         spark.read.format("kraft").schema("offset int").load(SINGLE).count()
@@ -279,10 +279,10 @@ def test_credentials_of_a_url_are_in_no_column(
             assert [{**row, **dict.fromkeys(hidden)} for row in rows] == [
                 {**row, **dict.fromkeys(hidden)} for row in expected
             ]
-    for each in shown:
-        assert "hunter22" not in each
-        assert "AKIAKEY" not in each
-        assert "s3://bucket/fleet/" in each
+    for text in shown:
+        assert "hunter22" not in text
+        assert "AKIAKEY" not in text
+        assert "s3://bucket/fleet/" in text
 
 
 def test_storage_options_may_be_nested() -> None:
@@ -316,8 +316,8 @@ def test_findings_are_those_of_dump_on_each_file(spark: "SparkSession") -> None:
         for entry in list_partition(str(folder)).entries
         for finding in read_file(entry).findings
     ]
-    found = {tuple(row) for row in rows.collect()}
-    assert {each for each in expected if "wrong-cluster-id" not in each[0]} <= found
+    reported = {tuple(row) for row in rows.collect()}
+    assert {row for row in expected if "wrong-cluster-id" not in row[0]} <= reported
 
 
 def test_a_directory_without_logs_has_no_rows_and_fails_nothing(

@@ -33,7 +33,7 @@ def _items(data: bytes, start: int = 0, stop: int | None = None) -> list[Item]:
     def read_at(position: int, size: int) -> bytes:
         return data[position : position + size]
 
-    return [(type(each).__name__, each.position, each.size) for each in scan(read_at, start, stop)]
+    return [(type(item).__name__, item.position, item.size) for item in scan(read_at, start, stop)]
 
 
 def _cut(
@@ -86,8 +86,8 @@ def test_the_ranges_together_are_the_whole_scan(
 def _long_log(copies: int) -> bytes:
     """The widest batch of a real log again and again, with offsets that follow on each other."""
     data = WIDE.read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
-    batch = max((each for each in found if isinstance(each, RecordBatch)), key=lambda b: b.size)
+    items = scan(lambda at, size: data[at : at + size])
+    batch = max((item for item in items if isinstance(item, RecordBatch)), key=lambda b: b.size)
     step = batch.header.last_offset_delta + 1
     return b"".join((number * step).to_bytes(8, "big") + batch.data[8:] for number in range(copies))
 
@@ -145,6 +145,6 @@ def _file(name: str, size: int) -> FleetFile:
 def test_small_files_share_a_task_and_none_is_lost() -> None:
     splits = [Split(file=_file(str(number), 10)) for number in range(1000)]
     tasks = list(packed(splits, 1000))
-    assert [each for task in tasks for each in task] == splits
+    assert [split for task in tasks for split in task] == splits
     assert len(tasks) == 10
     assert len(list(packed(splits, 10**9))) == 5

@@ -63,8 +63,8 @@ def _state(path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> Row | No
     with pytest.raises(SystemExit):
         main()
     out = capsys.readouterr().out
-    found: Row | None = json.loads(out) if out else None
-    return found
+    state: Row | None = json.loads(out) if out else None
+    return state
 
 
 def _check_end(sink: Any, state: Row | None) -> None:
@@ -73,23 +73,23 @@ def _check_end(sink: Any, state: Row | None) -> None:
         assert not sink.rows("partitions")
         return
     configs: dict[str, list[tuple[str, str]]] = {}
-    for each in state["configs"]:
-        if each["resourceType"] == "TOPIC":
-            configs.setdefault(each["resourceName"], []).append((each["name"], each["value"]))
+    for config in state["configs"]:
+        if config["resourceType"] == "TOPIC":
+            configs.setdefault(config["resourceName"], []).append((config["name"], config["value"]))
     topics, partitions = sink.rows("topics"), sink.rows("partitions")
     assert [
         (row["topic"], row["topic_id"], row["partition_count"], row["configs"]) for row in topics
     ] == [
-        (each["name"], each["topicId"], each["partitionCount"], configs.get(each["name"], []))
-        for each in state["topics"]
+        (topic["name"], topic["topicId"], topic["partitionCount"], configs.get(topic["name"], []))
+        for topic in state["topics"]
     ]
     assert [
         (row["topic"], row["topic_id"], {name: row[column] for column, name in _NAMES.items()})
         for row in partitions
     ] == [
-        (topic["name"], topic["topicId"], each)
+        (topic["name"], topic["topicId"], partition)
         for topic in state["topics"]
-        for each in topic["partitions"]
+        for partition in topic["partitions"]
     ]
     ends = {(row["end_offset"], row["end_epoch"]) for row in (*topics, *partitions)}
     assert ends <= {(state["provenance"]["offset"], state["provenance"]["lastEpoch"])}
@@ -126,8 +126,8 @@ def test_damaged_directories_give_what_state_gives(
 def _entities(image: MetadataImage) -> Iterator[tuple[tuple[str, int], Row]]:
     for topic in image.topics.by_id.values():
         for number, partition in topic.partitions.items():
-            told = json.loads(json.dumps(partition_object(number, partition)))
-            yield (topic.id, number), told
+            document = json.loads(json.dumps(partition_object(number, partition)))
+            yield (topic.id, number), document
 
 
 def _check_history(sink: Any, path: Path) -> None:
@@ -147,8 +147,8 @@ def _check_history(sink: Any, path: Path) -> None:
                 assert (topic, number) not in at
                 assert row["leader"] is None
             else:
-                found = {name: row[column] for column, name in _NAMES.items()}
-                assert found == at[topic, number]
+                values = {name: row[column] for column, name in _NAMES.items()}
+                assert values == at[topic, number]
 
 
 @pytest.mark.parametrize("directory", DIRECTORIES)
@@ -169,14 +169,14 @@ def test_histories_go_back_as_far_as_the_log_tells(
     with pytest.raises(SystemExit):
         main()
     lines = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
-    records = [each for each in lines if each["kind"] == "record"]
+    records = [line for line in lines if line["kind"] == "record"]
     if not records or records[0]["offset"] > 0:
         return  # what came before is not known, and not all of it can be told
     topics = ("TOPIC_RECORD", "REMOVE_TOPIC_RECORD")
     partitions = ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
 
     def told(table: str, types: tuple[str, ...]) -> list[tuple[int, str]]:
-        words = {"".join(each.title().split("_")): each for each in types}
+        words = {"".join(type_name.title().split("_")): type_name for type_name in types}
         return sorted(
             (row["offset"], words[row["type"]])
             for row in collected.rows(table)
@@ -193,18 +193,18 @@ def test_histories_go_back_as_far_as_the_log_tells(
         for record in records
         if record["type"] == "CONFIG_RECORD" and record["data"]["resourceType"] == 2
     ]
-    found = [
+    rows = [
         (row["offset"], row["config"]) for row in collected.rows("topic_history") if row["config"]
     ]
-    assert sorted(found) == configs
+    assert sorted(rows) == configs
 
 
 # --- logs made for the purpose --------------------------------------------------------------------
 
 
 def _config(name: str, value: str | None) -> tuple[str, int, Row]:
-    told = {"resourceType": 2, "resourceName": "orders", "name": name, "value": value}
-    return "ConfigRecord", 0, told
+    config = {"resourceType": 2, "resourceName": "orders", "name": name, "value": value}
+    return "ConfigRecord", 0, config
 
 
 def _begin(name: str = "t") -> tuple[str, int, Row]:
@@ -369,9 +369,9 @@ def _damage(path: Path, offset: int) -> None:
     (log,) = (path / "__cluster_metadata-0").glob("*.log")
     data = bytearray(log.read_bytes())
     batch = next(
-        each
-        for each in scan(BytesSource("", bytes(data)).read_at)
-        if isinstance(each, RecordBatch) and each.base_offset == offset
+        item
+        for item in scan(BytesSource("", bytes(data)).read_at)
+        if isinstance(item, RecordBatch) and item.base_offset == offset
     )
     data[batch.position + 70] ^= 1
     log.write_bytes(bytes(data))

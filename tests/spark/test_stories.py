@@ -42,10 +42,10 @@ Row = dict[str, Any]
 
 
 def _directories(*paths: Path) -> list[list[FleetFile]]:
-    found: dict[str, list[FleetFile]] = {}
+    by_directory: dict[str, list[FleetFile]] = {}
     for file in find_fleet([str(path) for path in paths]).files:
-        found.setdefault(file.directory.name, []).append(file)
-    return list(found.values())
+        by_directory.setdefault(file.directory.name, []).append(file)
+    return list(by_directory.values())
 
 
 NAMES = {
@@ -68,7 +68,7 @@ class _Told:
         for event in document["events"]:
             if event["category"] in CATEGORIES:
                 self.tables[CATEGORIES[event["category"]]].append(event)
-        self.paths = {each["label"]: each["path"] for each in document["nodes"]}
+        self.paths = {node["label"]: node["path"] for node in document["nodes"]}
 
 
 def _as_told(row: Row, paths: dict[str, str]) -> Row:
@@ -76,11 +76,11 @@ def _as_told(row: Row, paths: dict[str, str]) -> Row:
     return {name: row[column] for column, name in NAMES.items()}
 
 
-def _check(paths: list[str], sink: Any, told: _Told) -> None:
+def _check(paths: list[str], sink: Any, timeline: _Told) -> None:
     write_stories(_directories(*map(Path, paths)), sink)
-    for table, events in told.tables.items():
+    for table, events in timeline.tables.items():
         rows = sink.rows(table)
-        assert [_as_told(row, told.paths) for row in rows] == [
+        assert [_as_told(row, timeline.paths) for row in rows] == [
             {name: event[name] for name in NAMES.values()} for event in events
         ]
         for row, event in zip(rows, events, strict=True):
@@ -103,7 +103,7 @@ def _election(row: Row, event: Row) -> None:
 
 def _voters(row: Row, event: Row) -> None:
     data = event["data"]
-    assert row["voter_ids"] == data["voters"] == [each["id"] for each in row["voters"]]
+    assert row["voter_ids"] == data["voters"] == [member["id"] for member in row["voters"]]
     assert [row[name] for name in ("added", "removed", "updated")] == [
         data[name] for name in ("added", "removed", "updated")
     ]
@@ -148,8 +148,8 @@ def test_the_tables_of_a_cluster_are_its_timeline(
     paths = sorted(
         {str(directory[0].directory.name) for directory in _directories(FIXTURES / cluster)}
     )
-    told = _Told(paths, capsysbinary, monkeypatch)
-    _check(paths, collected, told)
+    timeline = _Told(paths, capsysbinary, monkeypatch)
+    _check(paths, collected, timeline)
     assert collected.tables, "something happened in every one of them"
 
 
@@ -170,13 +170,13 @@ def test_damaged_directories_tell_what_the_timeline_tells(
         owner = directory[0].directory
         groups.setdefault(owner.cluster_id or owner.name, []).append(owner.name)
     for group in groups.values():
-        told = _Told(group, capsysbinary, monkeypatch)
-        _check(group, type(collected)(), told)
+        timeline = _Told(group, capsysbinary, monkeypatch)
+        _check(group, type(collected)(), timeline)
 
 
 def test_the_set_of_voters_stands_after_each_change(collected: Any) -> None:
     write_stories(_directories(DYNAMIC), collected)
-    sets = [[each["id"] for each in row["voters"]] for row in collected.rows("voters")]
+    sets = [[voter["id"] for voter in row["voters"]] for row in collected.rows("voters")]
     assert sets == [[1, 2, 3], [1, 2, 3, 4], [2, 3, 4]]
     one = collected.rows("voters")[0]["voters"][0]
     assert one["directory_id"]
@@ -197,9 +197,9 @@ def test_where_logs_part_both_sides_are_told_and_marked(tmp_path: Path, collecte
         meta = f"version=1\ncluster.id=aaaaaaaaaaaaaaaaaaaaaa\nnode.id={node}\n"
         (folder.parent / "meta.properties").write_text(meta)
     write_stories(_directories(tmp_path), collected)
-    told = [(row["offset"], row["to_level"], row["nodes"], row["disputed"])
+    rows = [(row["offset"], row["to_level"], row["nodes"], row["disputed"])
             for row in collected.rows("features")]  # fmt: skip
-    assert told == [(0, 20, ["1", "2"], False), (1, 25, ["1"], True), (1, 26, ["2"], True)]
+    assert rows == [(0, 20, ["1", "2"], False), (1, 25, ["1"], True), (1, 26, ["2"], True)]
 
 
 def test_times_that_lie_too_far_apart_are_no_failure(tmp_path: Path, collected: Any) -> None:

@@ -342,7 +342,7 @@ def test_marks_stay_few_and_reach_back_at_most_twice_as_far() -> None:
     assert len(ages) < 60
     assert ages[:8] == list(range(8))
     for age in (10, 100, 1000, 8000):
-        assert min(each for each in ages if each >= age) <= 2 * age + 8
+        assert min(mark for mark in ages if mark >= age) <= 2 * age + 8
 
 
 def _run(spark: "SparkSession", live: Live, out: Path) -> None:

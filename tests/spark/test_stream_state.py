@@ -216,17 +216,17 @@ def test_a_folder_of_another_stream_or_with_other_things_is_refused(
         _step(other, other.initialOffset())
     (tmp_path / "full").mkdir()
     (tmp_path / "full/letter").touch()
-    for place, said in ((tmp_path / "full", "letter"), (live.path / "x", "is in the data")):
+    for place, message in ((tmp_path / "full", "letter"), (live.path / "x", "is in the data")):
         reader = _reader(live.path, place)
-        with pytest.raises(OccupiedError, match=said):
+        with pytest.raises(OccupiedError, match=message):
             _step(reader, reader.initialOffset())
 
 
 @pytest.mark.parametrize(
-    ("data", "said"), [(None, "is missing"), (b"", "is damaged"), (b"x" * 40, "is damaged")]
+    ("data", "message"), [(None, "is missing"), (b"", "is damaged"), (b"x" * 40, "is damaged")]
 )
 def test_an_entry_that_is_missing_or_damaged_is_named_and_nothing_is_read_twice(
-    live: Live, tmp_path: Path, data: bytes | None, said: str
+    live: Live, tmp_path: Path, data: bytes | None, message: str
 ) -> None:
     reader = _reader(live.path, tmp_path / "state")
     end = _step(reader, reader.initialOffset())
@@ -235,7 +235,7 @@ def test_an_entry_that_is_missing_or_damaged_is_named_and_nothing_is_read_twice(
     entry.unlink()
     if data is not None:
         entry.write_bytes(data)
-    with pytest.raises(KraftoolError, match=said) as raised:
+    with pytest.raises(KraftoolError, match=message) as raised:
         _step(_reader(live.path, tmp_path / "state"), end)
     assert entry.name in raised.value.message
     assert raised.value.hint

@@ -67,15 +67,15 @@ def _write(spark: "SparkSession", out: Path, root: Path = FIXTURES, **more: Any)
 
 def _read(out: Path, table: str, file: str = "") -> list[Row]:
     """The rows of a table in the order of their files, but for the day."""
-    found = []
+    rows = []
     if not (out / table).exists():
         return []
     for path in support.files_of(out, table):
         for row in pq.ParquetFile(path).read().to_pylist():
             row.pop("date", None)
             if not file or row["file"].startswith(file):
-                found.append(row)
-    return found
+                rows.append(row)
+    return rows
 
 
 @pytest.fixture(scope="module")
@@ -89,10 +89,10 @@ def batches(written: tuple[Path, TablesReport]) -> dict[str, list[Row]]:
 
 
 def _by_file(rows: list[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+    by_file: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row["file"], []).append(row)
-    return found
+        by_file.setdefault(row["file"], []).append(row)
+    return by_file
 
 
 def _dumped(scenario: str) -> Iterator[Row]:
@@ -112,15 +112,15 @@ def _text(row: Row) -> str:
 def _as_dumped(row: Row) -> Row:
     if row["kind"] == "problem":
         damage = {"damage": row["damage"], "size": row["size"]} if row["damage"] else {}
-        told = {"kind": "error", "file": row["file"], "position": row["position"]}
-        return {**told, "reason": row["error"], **damage}
+        fields = {"kind": "error", "file": row["file"], "position": row["position"]}
+        return {**fields, "reason": row["error"], **damage}
     renamed = {"base_offset": "baseOffset", "timestamp_ms": "timestamp"}
     renamed |= {"key_size": "keySize", "value_size": "valueSize"}
     same = ("file", "position", "offset", "epoch", "control", "type", "version", "kind")
     names = {**renamed, **dict(zip(same, same, strict=True))}
     data = None if row["payload"] is None else json.loads(row["payload"])
-    told = {theirs: row[ours] for ours, theirs in names.items()}
-    return {**told, "type": type_of_dump_log(row["type"]), "data": data}
+    fields = {theirs: row[ours] for ours, theirs in names.items()}
+    return {**fields, "type": type_of_dump_log(row["type"]), "data": data}
 
 
 @pytest.mark.parametrize("root", ["kafka-4.4.0", "damaged"])
@@ -136,29 +136,33 @@ def test_workers_of_spark_write_the_same(spark: "SparkSession", tmp_path: Path, 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_records_are_those_of_dump_log(records: dict[str, list[Row]], scenario: str) -> None:
     expected = []
-    for each in _dumped(scenario):
-        each.pop("raw", None)
-        if each["kind"] == "record":
-            each.pop("reason", None)
-        if each["kind"] != "batch":
-            expected.append(_text(each))
+    for entry in _dumped(scenario):
+        entry.pop("raw", None)
+        if entry["kind"] == "record":
+            entry.pop("reason", None)
+        if entry["kind"] != "batch":
+            expected.append(_text(entry))
     below = str(FIXTURES / scenario) + "/"
-    rows = [row for file, found in records.items() if file.startswith(below) for row in found]
+    rows = [
+        row for file, file_rows in records.items() if file.startswith(below) for row in file_rows
+    ]
     assert sorted(_text(_as_dumped(row)) for row in rows) == sorted(expected)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_batches_are_those_of_dump_log(batches: dict[str, list[Row]], scenario: str) -> None:
     expected = sorted(
-        (each["file"], each["position"], each["baseOffset"], each["lastOffset"], each["crc"])
-        for each in _dumped(scenario)
-        if each["kind"] == "batch"
+        (entry["file"], entry["position"], entry["baseOffset"], entry["lastOffset"], entry["crc"])
+        for entry in _dumped(scenario)
+        if entry["kind"] == "batch"
     )
     below = str(FIXTURES / scenario) + "/"
     names = ("file", "position", "base_offset", "last_offset", "crc")
-    rows = [row for file, found in batches.items() if file.startswith(below) for row in found]
-    found = [tuple(row[name] for name in names) for row in rows if row["kind"] == "batch"]
-    assert sorted(found) == expected
+    rows = [
+        row for file, file_rows in batches.items() if file.startswith(below) for row in file_rows
+    ]
+    listed = [tuple(row[name] for name in names) for row in rows if row["kind"] == "batch"]
+    assert sorted(listed) == expected
 
 
 def test_typed_tables_are_those_of_the_typed_sources(
@@ -174,17 +178,17 @@ def test_typed_tables_are_those_of_the_typed_sources(
         else:
             expected = KraftTable(FIXTURES, name, snapshots=True).read().to_pylist()
         # Spark hands times on without their zone, pyarrow with it; the milliseconds tell them.
-        found = _read(out, name)
-        for row in (*expected, *found):
+        rows = _read(out, name)
+        for row in (*expected, *rows):
             row.pop("timestamp")
         for row in expected:
             for column in words_of(name):  # of the sources alone
                 row.pop(column)
-        for row in found:
+        for row in rows:
             assert row.pop("generation") == 0
         texts = sorted(json.dumps(row, sort_keys=True) for row in expected)
-        assert sorted(json.dumps(row, sort_keys=True) for row in found) == texts, name
-        seen += len(found)
+        assert sorted(json.dumps(row, sort_keys=True) for row in rows) == texts, name
+        seen += len(rows)
     assert seen > 5_000
 
 
@@ -198,8 +202,8 @@ def test_files_and_findings_are_those_of_their_sources(
         rows = [tuple(row) for row in frame.select(columns).collect()]
         # No cluster id and an empty one are the same to a partition's folder.
         expected = sorted(str((row[0] or None, *row[1:])) for row in rows)
-        found = [tuple(row[column] for column in columns) for row in _read(written[0], name)]
-        assert sorted(map(str, found)) == expected
+        listed = [tuple(row[column] for column in columns) for row in _read(written[0], name)]
+        assert sorted(map(str, listed)) == expected
         assert expected
 
 
@@ -276,8 +280,8 @@ def test_polars_duckdb_and_pandas_read_them(written: tuple[Path, TablesReport], 
         of_cluster = polars.col("cluster_id") == cluster
         frame = polars.scan_delta(str(written[0] / name)).filter(of_cluster).collect()
         assert frame.height == count
-        found = duckdb.from_arrow(table.to_pyarrow_dataset()).filter(f"cluster_id = '{cluster}'")
-        assert len(found.fetchall()) == count
+        relation = duckdb.from_arrow(table.to_pyarrow_dataset()).filter(f"cluster_id = '{cluster}'")
+        assert len(relation.fetchall()) == count
         assert table.to_pyarrow_table(filters=[("cluster_id", "=", cluster)]).num_rows == count
     assert len(table.to_pandas()) == len(rows)
 
@@ -296,13 +300,13 @@ def test_every_type_of_record_is_in_the_table_of_its_name(
 
 def test_secrets_are_masked_unless_asked_for(spark: "SparkSession", tmp_path: Path) -> None:
     root = FIXTURES / "kafka-4.3.0/static-single"
-    said = {}
+    texts = {}
     for shown in (False, True):
         out = tmp_path / str(shown)
         _write(spark, out, root, show_secrets=shown)
-        said[shown] = str(support.read_tables(out))
-    assert "CANARY" not in said[False]
-    assert "CANARY" in said[True]
+        texts[shown] = str(support.read_tables(out))
+    assert "CANARY" not in texts[False]
+    assert "CANARY" in texts[True]
 
 
 def test_nothing_is_left_of_the_staging(written: tuple[Path, TablesReport]) -> None:

@@ -40,8 +40,8 @@ def tables(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
         monkeypatch.setattr("sys.argv", given)
         with pytest.raises(SystemExit) as ended:
             main()
-        told = capfd.readouterr()
-        return int(ended.value.code or 0), told.out, told.err
+        captured = capfd.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
 
     return call
 
@@ -51,25 +51,25 @@ def test_the_report_fits_its_schema(tables: Tables, tmp_path: Path) -> None:
     root, out = tmp_path / "fleet", tmp_path / "out"
     one = directory(root / "one", batches(0, 4))
     for is_new in (True, False):
-        code, said, _ = tables(root, "--out", out, "-o", "json")
-        document = json.loads(said)
+        code, output, _ = tables(root, "--out", out, "-o", "json")
+        document = json.loads(output)
         valid.validate(document)
         assert (code, document["isNew"]) == (0, is_new)
     (one / support.LOG).write_bytes(batches(0, 2))
     document = json.loads(tables(root, "--out", out, "-o", "json")[1])
     valid.validate(document)
     assert document["logChanges"] == {"TRUNCATED": 1}
-    rows = {each["name"]: each for each in document["tables"]}
+    rows = {table["name"]: table for table in document["tables"]}
     assert (rows["records"]["removedRowCount"], rows["records"]["after"]["rowCount"]) == (20, 10)
 
 
 def test_people_are_told_what_is_new(tables: Tables, tmp_path: Path) -> None:
     root, out = tmp_path / "fleet", tmp_path / "out"
     directory(root / "one", batches(0, 400))
-    code, said, _ = tables(root, "--out", out)
+    code, output, _ = tables(root, "--out", out)
     assert code == 0
-    assert f"{out}: 1 cluster, 1 directory; 1 changed" in " ".join(said.split())
-    assert "2,000" in next(line for line in said.splitlines() if line.startswith("records"))
+    assert f"{out}: 1 cluster, 1 directory; 1 changed" in " ".join(output.split())
+    assert "2,000" in next(line for line in output.splitlines() if line.startswith("records"))
     assert "nothing is new" in tables(root, "--out", out)[1]
 
 
@@ -80,9 +80,9 @@ def test_what_is_refused_ends_with_5(tables: Tables, tmp_path: Path) -> None:
     assert tables(root, "--out", out, "--show-secrets")[0] == 5
     with (out / "_kraftool/lock").open("r+b") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        code, _, said = tables(root, "--out", out)
+        code, _, errors = tables(root, "--out", out)
     assert code == 5
-    assert "another run is writing" in said
+    assert "another run is writing" in errors
 
 
 def test_what_cannot_be_read_ends_with_3(
@@ -100,14 +100,14 @@ def test_what_cannot_be_read_ends_with_3(
 
     monkeypatch.setattr(FleetFile, "open", refuse)
     for _ in range(2):
-        code, _, said = tables(root, "--out", out)
+        code, _, errors = tables(root, "--out", out)
         assert code == 3
-        assert "could not be read" in said
+        assert "could not be read" in errors
     assert tables(tmp_path / "nothing", "--out", out)[0] == 3
 
 
 def test_a_root_without_any_directory_is_no_silent_success(tables: Tables, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    code, _, said = tables(tmp_path / "empty", "--out", tmp_path / "out")
+    code, _, errors = tables(tmp_path / "empty", "--out", tmp_path / "out")
     assert code == 3
-    assert "no Kafka data directory was found" in said
+    assert "no Kafka data directory was found" in errors

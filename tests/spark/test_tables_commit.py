@@ -179,11 +179,11 @@ def test_a_folder_with_anything_else_is_refused_and_left_alone(tmp_path: Path) -
         run(root, tmp_path / "file")
     with pytest.raises(UnusableError, match="file/below cannot be written: Not a directory"):
         run(root, tmp_path / "file/below")
-    for url, said in (
+    for url, message in (
         ("s3://KEY:CANARY@bucket/tables", "contains credentials or a query"),
         ("s3://", "is no place for tables"),
     ):
-        with pytest.raises(UnusableError, match=said) as caught:
+        with pytest.raises(UnusableError, match=message) as caught:
             run(root, url)
         assert "CANARY" not in caught.value.message
     with pytest.raises(UnusableError, match="--out-options is for object stores"):
@@ -288,7 +288,7 @@ def test_the_state_of_many_runs_is_put_together(tmp_path: Path) -> None:
     for count in range(2, 14):
         directory(root / "one", batches(0, count), cluster="one")
         run(root, out)
-        files = [each.name for each in support.files_of(out, "_kraftool/state")]
+        files = [path.name for path in support.files_of(out, "_kraftool/state")]
         most = max(most, len(files))
     assert 1 < most <= 8
     assert run(root, out).is_new is False
@@ -310,7 +310,7 @@ def test_tables_of_the_first_layout_are_refused_and_left_alone(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"layout": 3}, "written by a newer kraftool"),
         ({"layout": 0}, "written by another kraftool"),
@@ -318,7 +318,7 @@ def test_tables_of_the_first_layout_are_refused_and_left_alone(tmp_path: Path) -
     ],
 )
 def test_a_folder_of_another_kraftool_is_refused(
-    tmp_path: Path, change: dict[str, Any], said: str
+    tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     root, out = directory(tmp_path / "fleet", batches(0, 4)), tmp_path / "out"
     run(root, out)
@@ -327,7 +327,7 @@ def test_a_folder_of_another_kraftool_is_refused(
     info = next(line["commitInfo"] for line in lines if "commitInfo" in line)
     info["kraftool.state"] = json.dumps({**json.loads(info["kraftool.state"]), **change})
     newest.write_text("\n".join(map(json.dumps, lines)))
-    with pytest.raises(TablesRefusedError, match=said):
+    with pytest.raises(TablesRefusedError, match=message):
         run(root, out)
 
 
@@ -367,8 +367,10 @@ def test_only_the_attempts_that_the_driver_saw_succeed_count(tmp_path: Path) -> 
 def _batch(count: int, text: str = "x") -> Any:
     schema = arrow_schema("changes")
     arrays = [
-        pa.array([text] * count, each.type) if each.name == "text" else pa.nulls(count, each.type)
-        for each in schema
+        pa.array([text] * count, field.type)
+        if field.name == "text"
+        else pa.nulls(count, field.type)
+        for field in schema
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
@@ -403,8 +405,8 @@ def test_what_is_discarded_leaves_no_file(tmp_path: Path) -> None:
 def test_ids_of_any_form_are_read_back(tmp_path: Path) -> None:
     root, out = tmp_path / "fleet", tmp_path / "out"
     ids = ["a/b", "a b+c", "x=y", "100%", "[x]", "x" * 300, "__x", "{[*?"]
-    for number, each in enumerate(ids):
-        directory(root / str(number), batches(0, 1), cluster=each, node=number)
+    for number, cluster_id in enumerate(ids):
+        directory(root / str(number), batches(0, 1), cluster=cluster_id, node=number)
     run(root, out)
     table = import_module("deltalake").DeltaTable(str(out / "batches")).to_pyarrow_table()
     assert sorted(table["cluster_id"].to_pylist()) == sorted(ids)
@@ -424,8 +426,8 @@ def test_a_folder_of_a_name_that_delta_rs_mistakes_is_refused(tmp_path: Path) ->
 
 def test_statistics_say_what_a_file_has(tmp_path: Path) -> None:
     root, out = tmp_path / "fleet", tmp_path / "out"
-    for number, each in enumerate(("a", "b")):
-        directory(root / each, batches(0, 2, day=number), cluster=each)
+    for number, cluster_id in enumerate(("a", "b")):
+        directory(root / cluster_id, batches(0, 2, day=number), cluster=cluster_id)
     run(root, out)
     table = import_module("deltalake").DeltaTable(str(out / "records"))
     actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()

@@ -69,9 +69,9 @@ def test_what_a_log_has_grown_by_is_all_that_is_read(tmp_path: Path) -> None:
     assert (_added(first, "records"), _added(second, "records")) == (400, 15)
     assert second.bytes_read == len(batches(200, 3, day=1))
     assert _without_changes(out) == _at_once(root, tmp_path / "anew")
-    for name, told in before.items():
+    for name, entry in before.items():
         if name.startswith(("records", "batches", "NoOpRecord", "ConfigRecord")):
-            assert listing(out)[name] == told
+            assert listing(out)[name] == entry
 
 
 def test_runs_over_growth_in_many_steps_give_what_one_run_gives(tmp_path: Path) -> None:
@@ -409,8 +409,8 @@ def test_a_url_is_read_like_the_path_it_stands_for(tmp_path: Path) -> None:
     _append(one, batches(20, 2) + b"\xff" * 30)
     run(url, out)
     local = _at_once(root, tmp_path / "local")
-    told = {name: [row.replace("file://", "") for row in rows] for name, rows in local.items()}
+    expected = {name: [row.replace("file://", "") for row in rows] for name, rows in local.items()}
     remote = _without_changes(out)
     for name in ("records", "batches", "ConfigRecord", "topic_history"):
         rows = [row.replace("file://", "") for row in remote.get(name, [])]
-        assert sorted(rows) == sorted(told.get(name, [])), name
+        assert sorted(rows) == sorted(expected.get(name, [])), name

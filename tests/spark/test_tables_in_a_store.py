@@ -83,7 +83,7 @@ def _rows(out: str | Path, options: dict[str, str] | None = None) -> dict[str, l
     """All rows of all tables, by Delta's own reader."""
     delta_table: Any = import_module("deltalake").DeltaTable
     names = import_module("kraftool.spark.tables.layout").TABLES
-    found = {}
+    by_table = {}
     for name in names:
         try:
             table = delta_table(f"{out}/{name}", storage_options=options)
@@ -93,8 +93,8 @@ def _rows(out: str | Path, options: dict[str, str] | None = None) -> dict[str, l
             list(CHANGING & set(table.to_pyarrow_table().column_names))
         )
         if rows.num_rows:
-            found[name] = sorted(map(repr, rows.to_pylist()))
-    return found
+            by_table[name] = sorted(map(repr, rows.to_pylist()))
+    return by_table
 
 
 def _fleet(root: Path) -> None:
@@ -114,8 +114,8 @@ def _write(root: Path, out: str, options: dict[str, str], **more: Any) -> Tables
 def _keys(out: str, options: dict[str, str]) -> set[str]:
     store: Any = import_module("deltalake.fs").DeltaStorageHandler(out, options)
     files: Any = import_module("pyarrow.fs")
-    found = files.PyFileSystem(store).get_file_info(files.FileSelector("", recursive=True))
-    return {info.path for info in found if info.is_file}
+    infos = files.PyFileSystem(store).get_file_info(files.FileSelector("", recursive=True))
+    return {info.path for info in infos if info.is_file}
 
 
 def test_tables_in_a_bucket_are_those_in_a_folder(
@@ -254,9 +254,9 @@ def test_credentials_are_in_no_message_and_in_no_file(
     dead = {**options, "aws_endpoint_url": f"http://127.0.0.1:9/{SECRET}", "max_retries": "0"}
     with pytest.raises(KraftoolError) as refused:
         _write(root, out, dead)
-    said = repr(refused.value) + refused.value.message + refused.value.hint
-    assert out in said
+    message = repr(refused.value) + refused.value.message + refused.value.hint
+    assert out in message
     assert "\n" not in refused.value.message
-    assert "\x1b" not in said
-    assert SECRET not in said
-    assert "AKIACANARY" not in said
+    assert "\x1b" not in message
+    assert SECRET not in message
+    assert "AKIACANARY" not in message

@@ -52,7 +52,7 @@ def _everything(place: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         # What cannot be done whatever is there.
         (("stream", "data", "--checkpoint", "s3://bucket/c"), 2, "not a URL"),
@@ -102,7 +102,7 @@ def _everything(place: Path) -> list[str]:
 def test_mistakes_of_one_kind_end_in_one_way(
     arguments: tuple[str, ...],
     code: int,
-    said: str,
+    message: str,
     call: Call,
     place: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -110,12 +110,12 @@ def test_mistakes_of_one_kind_end_in_one_way(
     # Tests that ran before in this process may have left theirs open; none of these starts one.
     monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)
     before = _everything(place)
-    ended, told = call(*arguments)
-    assert said.format(place) in told
-    assert "internal error" not in told
+    ended, output = call(*arguments)
+    assert message.format(place) in output
+    assert "internal error" not in output
     assert ended == code
-    left = [each for each in _everything(place) if each not in before]
-    assert all("/new" in each and "/data/" not in each for each in left)
+    left = [path for path in _everything(place) if path not in before]
+    assert all("/new" in path and "/data/" not in path for path in left)
 
 
 def test_names_are_made_whole_before_anything_is_looked_up(place: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_worker_that_does_not_start_is_tried_once_more_and_then_is_no_fault_of
         yield
 
     monkeypatch.setattr(pipeline_options, "spark_session", failing)
-    code, told = call(*arguments)
+    code, output = call(*arguments)
     assert (code, tries) == (70, 2)
-    assert told.count("trying once more") == 1
-    assert "--master 'local[1]' starts one worker" in told
+    assert output.count("trying once more") == 1
+    assert "--master 'local[1]' starts one worker" in output

@@ -289,8 +289,15 @@ def _range(rows: _Rows, summary: MetadataSummary, zone: tzinfo) -> None:
             "snapshots",
             f"{len(live)}, newest at offset ",
             text(newest.offset, NAME),
-            f" epoch {newest.epoch}, {many(newest.records, 'record')}{upto}",
+            f" epoch {newest.epoch}, {_records(newest)}{upto}",
         )
+
+
+def _records(snapshot: SnapshotSummary) -> str:
+    """The number of records; of a damaged snapshot only those that were read."""
+    if not snapshot.intact and not snapshot.records:
+        return "no record could be read"
+    return many(snapshot.records, "record")
 
 
 def _epochs(first: int | None, last: int | None) -> str:

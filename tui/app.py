@@ -130,8 +130,11 @@ class WatchApp(WatchFrame):
         """Show the worst of what is known in the title and in the tabs."""
         overview = self.overview
         left, right = headline(self.picture, overview, self.palette, is_paused=self.is_paused)
-        self.query_one(Headline).tell(left, right)
-        self.query_one(ViewTabs).tell({view.name: overview.tab(view.name) for view in VIEWS})
+        # None of them is there any more while the program exits.
+        for line in self.query(Headline).results():
+            line.tell(left, right)
+        for tabs in self.query(ViewTabs).results():
+            tabs.tell({view.name: overview.tab(view.name) for view in VIEWS})
 
     @property
     def seen(self) -> View | None:

@@ -51,9 +51,9 @@ class WatchFrame(App[None]):
 
     def tell(self, words: str, *, is_bad: bool = False) -> None:
         """A sentence at the bottom, for a while."""
-        line = self.query_one("#told", Static)
-        line.update(self.palette.text(words, "bad" if is_bad else "key"))
-        line.display = bool(words)
+        for line in self.query("#told").results(Static):  # none, while the program exits
+            line.update(self.palette.text(words, "bad" if is_bad else "key"))
+            line.display = bool(words)
         if self._telling is not None:
             self._telling.stop()
         if words:

@@ -37,6 +37,12 @@ class Palette:
         style = getattr(self, meaning) if meaning else ""
         return Text(printable(str(value)), style=style, no_wrap=True, end="")
 
+    def wrapped(self, value: object, meaning: str = "") -> Text:
+        """The same, in as many lines as it takes."""
+        line = self.text(value, meaning)
+        line.no_wrap = False
+        return line
+
 
 def _palette(
     *, quiet: str, good: str, warn: str, bad: str, key: str, mark: str, line: str
@@ -64,11 +70,11 @@ NAMES = (DARK, LIGHT, HIGH_CONTRAST, COLOUR_BLIND, NO_COLOUR)
 
 PALETTES = {
     DARK: _palette(
-        quiet="#8a94a6", good="#7ec699", warn="#e5c07b", bad="bold #ff7b86", key="#6cb6ff",
+        quiet="#969fb0", good="#7ec699", warn="#e5c07b", bad="bold #ff7b86", key="#6cb6ff",
         mark="bold #1b1f27 on #e5c07b", line="#6cb6ff",
     ),
     LIGHT: _palette(
-        quiet="#5c6370", good="#1a7f37", warn="#8a5a00", bad="bold #c01c28", key="#0550ae",
+        quiet="#555b66", good="#166a2f", warn="#7d5200", bad="bold #b01824", key="#0550ae",
         mark="bold #1f2328 on #ffdf80", line="#0550ae",
     ),
     HIGH_CONTRAST: _palette(  # each at least 7:1 on black
@@ -92,14 +98,14 @@ THEMES = (
         surface="#1b1f27", panel="#252b36", dark=True,
     ),
     Theme(
-        name=LIGHT, primary="#0550ae", secondary="#1a7f37", accent="#0550ae", success="#1a7f37",
-        warning="#8a5a00", error="#c01c28", foreground="#1f2328", background="#fbfbfa",
+        name=LIGHT, primary="#0550ae", secondary="#166a2f", accent="#0550ae", success="#166a2f",
+        warning="#7d5200", error="#b01824", foreground="#1f2328", background="#fbfbfa",
         surface="#f1f2f4", panel="#e2e5ea", dark=False,
     ),
     Theme(
         name=HIGH_CONTRAST, primary="#7fdfff", secondary="#5cff5c", accent="#7fdfff",
         success="#5cff5c", warning="#ffd700", error="#ff9a9a", foreground="#ffffff",
-        background="#000000", surface="#000000", panel="#303030", dark=True,
+        background="#000000", surface="#000000", panel="#282828", dark=True,
     ),
     Theme(
         name=COLOUR_BLIND, primary="#56b4e9", secondary="#f0e442", accent="#56b4e9",

@@ -87,6 +87,12 @@ class PlaceView(TaskView):
             return CURRENT
         return currency(picture, picture.directories[self._number])
 
+    def damage_of(self, picture: Picture | None) -> str:
+        """Return the first damage of the place's log, as far as it is known."""
+        if picture is None or self.is_live or self._number >= len(picture.directories):
+            return ""
+        return picture.directories[self._number].damage
+
     def has_grown(self, picture: Picture, end_offset: int) -> bool:
         """True if the leader's log has grown since it was read."""
         samples = picture.history.samples

@@ -1,6 +1,6 @@
 """The second look at a live quorum, which shows what one look cannot: whether it commits records.
 
-Owns how long a leader has to commit what it wrote. It refuses to judge the looks.
+Owns the time in which a leader has to commit what it wrote. It refuses to judge the looks.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from kraftool.client.thresholds import COMMIT_S
 from kraftool.raft.messages import DescribeQuorumResponse
 
 _PAUSE_S = 0.5
-"""How long a follower's fetch waits at the leader at most."""
+"""A follower's fetch waits no longer at the leader."""
 
 
 class Surveyed(Protocol):
-    """What can be looked at."""
+    """A quorum that can be surveyed."""
 
     async def survey(self) -> QuorumView: ...
 
@@ -27,11 +27,18 @@ async def second_look(target: Surveyed, before: QuorumView) -> QuorumView:
     """Look again, and until a record is committed if the first looks show none, for `COMMIT_S`.
 
     On a busy machine a leader may write a record between the looks that is committed after them.
+    A look waits for nodes that do not answer, after the leader has answered. So the time begins at
+    the end of a look, and a look follows it however long each takes.
     """
-    deadline = time.monotonic() + COMMIT_S
+    deadline: float | None = None
     while True:
         now = await target.survey()
-        if not awaits_commit(before, now) or time.monotonic() >= deadline:
+        if not awaits_commit(before, now):
+            return now
+        seen = time.monotonic()
+        if deadline is None:
+            deadline = seen + COMMIT_S
+        elif seen >= deadline:
             return now
         await asyncio.sleep(_PAUSE_S)
 
@@ -49,6 +56,6 @@ def has_same_leader(then: DescribeQuorumResponse, this: DescribeQuorumResponse) 
 
 
 def leader_end(quorum: DescribeQuorumResponse) -> int:
-    """Where the leader's log ends, or the longest log if the leader is not in the answer."""
+    """Return the end of the leader's log, or of the longest if the answer lacks the leader."""
     own = [voter for voter in quorum.voters if voter.replica.id == quorum.leader_id]
     return max((replica.log_end_offset for replica in own or quorum.voters), default=-1)

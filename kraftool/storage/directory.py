@@ -130,7 +130,8 @@ def _scan(
                         continue
                     status = item.stat()
                 except OSError as error:
-                    problems.append(EntryProblem(name=full, reason=_words(error)))
+                    reason = _broken_link(full, error) or _words(error)
+                    problems.append(EntryProblem(name=full, reason=reason))
                     continue
                 if stat.S_ISREG(status.st_mode):
                     files.append((item, status))
@@ -141,6 +142,17 @@ def _scan(
         hint = "run as the user that Kafka runs as" if error.errno == errno.EACCES else ""
         problems.append(EntryProblem(name=path, reason=_words(error), hint=hint))
     return files, folders, problems
+
+
+def _broken_link(path: str, error: OSError) -> str:
+    """Say what is wrong with a symbolic link; "" if it is not the link that is broken."""
+    if error.errno == errno.ELOOP:
+        return "it is a symbolic link that leads back to itself"
+    try:
+        target = os.readlink(path)
+    except OSError:
+        return ""
+    return f"it is a symbolic link to {target}: {error.strerror or error}"
 
 
 def _words(error: OSError) -> str:

@@ -147,7 +147,8 @@ def _directory(path: str) -> Location:
     if below:
         hint = f"did you mean {', '.join(below[:3])}?"
     elif not os.access(path, os.R_OK | os.X_OK):
-        hint = "it cannot be listed; run as the user that Kafka runs as"
+        hint = "run kraftool as the user that Kafka runs as"
+        raise KraftoolError(f"{path} cannot be listed: permission denied", hint=hint)
     raise KraftoolError(f"{path} is not a Kafka data directory", hint=hint)
 
 

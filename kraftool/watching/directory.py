@@ -57,8 +57,10 @@ class DirectoryWatch:
         try:
             return self._look(at_ms, budget_s)
         except KraftoolError as error:
-            problem = error.message.removeprefix(f"{self.path}: ").removeprefix(f"{self.path} ")
-            return DirectoryLook(path=self.path, at_ms=at_ms, problem=problem)
+            problem = error.message.removeprefix(f"{self.path}: ")
+            if problem.startswith(f"{self.path} "):
+                problem = f"it {problem.removeprefix(f'{self.path} ')}"
+            return DirectoryLook(path=self.path, at_ms=at_ms, problem=problem, is_readable=False)
 
     def _look(self, at_ms: int, budget_s: float) -> DirectoryLook:
         location = self._opened()
@@ -69,7 +71,8 @@ class DirectoryWatch:
             else:
                 entries.append(entry)
         by_name = {entry.basename: entry for entry in entries}
-        node = _meta(by_name.get("meta.properties"), problems)
+        is_expected = location.kind is LocationKind.DATA_DIRECTORY and bool(entries)
+        node = _meta(by_name.get("meta.properties"), problems, is_expected=is_expected)
         state = _state(by_name.get("quorum-state"), problems)
         until = time.monotonic() + budget_s
         lock = lock_holder(location.data_directory).state
@@ -81,10 +84,12 @@ class DirectoryWatch:
         voters, before = _in_force(sets, controls, state, _static(location))
         ends = [segment for segment in segments if segment.end_offset is not None]
         last = ends[-1] if ends else None
+        damage = ""
         damaged = next((segment for segment in segments if segment.damaged_at is not None), None)
         if damaged is not None:
             name = write_segment_name(damaged.base_offset, ".log")
-            problems.append(f"{name} is damaged from position {damaged.damaged_at} on")
+            damage = f"{name} is damaged from position {damaged.damaged_at} on"
+            problems.append(damage)
         if not entries and not problems:
             problems.append("it has no file of Kafka")
         return DirectoryLook(
@@ -106,6 +111,7 @@ class DirectoryWatch:
             leader_changes=_leader_changes(controls),
             lock=lock,
             problem="; ".join(problems),
+            damage=damage,
             is_complete=all(segment.is_complete for segment in segments),
             segments=len(segments),
             size=sum(entry.size for entry in entries if segment_offset(entry.basename) is not None),
@@ -121,7 +127,7 @@ class DirectoryWatch:
         if self._location is None:
             location = open_path(self.path)
             if location.kind in (LocationKind.FILE, LocationKind.TAR):
-                raise KraftoolError(f"{self.path} is no directory, and cannot be watched")
+                raise KraftoolError(f"{self.path} is not a directory")
             self._location = location
         return self._location
 
@@ -220,8 +226,10 @@ def _in_force(
     return None, None
 
 
-def _meta(entry: Entry | None, problems: list[str]) -> NodeIds:
+def _meta(entry: Entry | None, problems: list[str], *, is_expected: bool) -> NodeIds:
     if entry is None:
+        if is_expected:
+            problems.append("there is no meta.properties")
         return NodeIds()
     try:
         meta, _ = meta_properties.decode(_whole(entry))

@@ -44,6 +44,10 @@ class DirectoryLook:
     lock: LockState = LockState.UNKNOWN
     problem: str = ""
     """Why it could not be read, or what is broken in it."""
+    is_readable: bool = True
+    """False if nothing of it could be read."""
+    damage: str = ""
+    """The first damage of the log; `problem` says it too."""
     is_complete: bool = True
     """Whether the log was looked through for control records; a large one takes a while."""
     segments: int = 0

@@ -365,7 +365,8 @@ def _voter_change(voters: VoterState) -> Iterator[Statement]:
 def _directories(picture: Picture, voters: VoterState) -> Iterator[Statement]:
     for directory in picture.directories:
         if directory.problem:
-            yield _warning(f"{directory.path}: {directory.problem}.")
+            severity = Severity.WARNING if directory.is_readable else Severity.ERROR
+            yield Statement(severity=severity, reason=f"{directory.path}: {directory.problem}.")
         if picture.view is not None:
             yield from _beside_live(directory, picture.view)
         freshness = currency(picture, directory)

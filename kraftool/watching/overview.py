@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kraftool.client.health import Health
-from kraftool.reports.findings.finding import SEVERITY_RANK, Severity
+from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity
 from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.findings.status import Status, overall_status
 from kraftool.watching.checkup import (
@@ -46,6 +46,20 @@ class TabStatus:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """A problem that a view has found. Views that have found the same one have the same key."""
+
+    severity: Severity
+    key: tuple[object, ...]
+
+
+def _problem_of(finding: Finding) -> _Problem:
+    return _Problem(
+        finding.severity, (finding.code, finding.file, finding.position, finding.offset)
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class Overview:
     """The newest judgements; the dashboard has one."""
@@ -58,26 +72,29 @@ class Overview:
     """Set by whoever examines the directories."""
     _has_directories: bool = False
     _judge: LiveHealth = field(default_factory=LiveHealth)
-    _found: dict[str, tuple[Severity, ...]] = field(default_factory=dict)
+    _found: dict[str, tuple[_Problem, ...]] = field(default_factory=dict)
 
     def take(self, picture: Picture) -> None:
         """Judge a picture."""
         self.report = quorum_report(picture)
         self._has_directories = bool(picture.directories)
-        self._found[QUORUM] = tuple(statement.severity for statement in self.report.statements)
+        self._found[QUORUM] = tuple(
+            _Problem(statement.severity, (QUORUM, statement.reason))
+            for statement in self.report.statements
+        )
         self.live = None
         if picture.view is not None:
             self.live = self._judge.judge(picture.view, self.metadata)
         all_complaints = complaints(self.live, self.examined)
-        self._found[HEALTH] = tuple(complaint.finding.severity for complaint in all_complaints)
+        self.tell(HEALTH, (complaint.finding for complaint in all_complaints))
 
-    def tell(self, view: str, severities: Iterable[Severity]) -> None:
+    def tell(self, view: str, findings: Iterable[Finding]) -> None:
         """Note what a view has found."""
-        self._found[view] = tuple(severities)
+        self._found[view] = tuple(map(_problem_of, findings))
 
     def tab(self, view: str) -> TabStatus | None:
         """Return the status of a view, or None where it has no warning and no error."""
-        loud = _loud(self._found.get(view, ()))
+        loud = _loud(problem.severity for problem in self._found.get(view, ()))
         return TabStatus(overall_status(loud, is_complete=True), len(loud)) if loud else None
 
     @property
@@ -113,10 +130,13 @@ class Overview:
 
     @property
     def loud(self) -> tuple[Severity, ...]:
-        """Return every warning and error."""
-        return tuple(
-            severity for severities in self._found.values() for severity in _loud(severities)
-        )
+        """Return every warning and error; one that several views have found counts once."""
+        worst: dict[tuple[object, ...], Severity] = {}
+        for problems in self._found.values():
+            for problem in problems:
+                known = worst.setdefault(problem.key, problem.severity)
+                worst[problem.key] = min(known, problem.severity, key=SEVERITY_RANK.__getitem__)
+        return _loud(worst.values())
 
     @property
     def status(self) -> Status:
@@ -127,7 +147,7 @@ class Overview:
         )
         if self._has_directories and self.examined is None:
             is_complete = False
-        every = (severity for severities in self._found.values() for severity in severities)
+        every = (problem.severity for problems in self._found.values() for problem in problems)
         return overall_status(every, is_complete=is_complete)
 
 

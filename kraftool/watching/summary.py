@@ -75,7 +75,10 @@ def _at_risk(assessment: Assessment) -> Iterator[SummaryLine]:
 
 def _leader(report: QuorumReport) -> Iterator[StyledText]:
     if report.leader_id is None:
-        yield StyledText("✖ none", "bad")
+        if report.is_live:
+            yield StyledText("✖ none", "bad")
+        else:
+            yield StyledText("? unknown: no quorum-state names a leader", "warn")
     elif report.leader_runs_controller is False:
         yield StyledText(f"✖ node {report.leader_id}, without a controller", "bad")
     elif report.is_live:
@@ -112,7 +115,7 @@ def verdict(report: QuorumReport) -> tuple[StyledText, ...]:
         return (StyledText("✓", "good"), StyledText("the quorum has no problem", "good"))
     if report.is_live:
         return (StyledText("?", "quiet"), StyledText("the quorum is not known yet", "quiet"))
-    words = "the directories agree; the views Files and Health examine them"
+    words = "no problems found at a first look; Files (5) and Health (6) examine more"
     return (StyledText("·", "quiet"), StyledText(words, "quiet"))
 
 
@@ -313,6 +316,8 @@ def details(report: QuorumReport, status: ReplicaStatus) -> Iterator[tuple[Style
         safe = status.restart.is_safe
         words = "can be restarted" if safe else "do not restart it"
         yield (StyledText(f"{words}: {status.restart.reason}", "" if safe else "warn"),)
+    if status.problem:
+        yield (StyledText(status.problem, "bad"),)
     if status.path is not None:
         if status.stale:
             yield (StyledText(f"▲ {status.path} is stale: {status.stale}", "warn"),)
@@ -320,5 +325,3 @@ def details(report: QuorumReport, status: ReplicaStatus) -> Iterator[tuple[Style
             yield (
                 StyledText(f"{status.path}: log ends at {count(status.disk_end_offset)}", "quiet"),
             )
-    if status.problem:
-        yield (StyledText(status.problem, "bad"),)

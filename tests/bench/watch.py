@@ -251,7 +251,7 @@ class _Hour:
     async def run(self, show: Shown) -> None:
         remembering = Remembering()
         for number in range(self.count):
-            view = _view(1_000_000 + 3 * number)
+            view = live_view(1_000_000 + 3 * number)
             history = remembering.take(number * 1000, view, ())
             show(Picture(at_ms=number * 1000, view=view, history=history))
             await asyncio.sleep(0)
@@ -262,7 +262,7 @@ class _Hour:
         await asyncio.Event().wait()
 
 
-def _view(end: int) -> QuorumView:
+def live_view(end: int) -> QuorumView:
     ports = [*range(9001, 9001 + CONTROLLERS)]
     response = described(end, ports)
     leader = NodeAnswer(

@@ -16,11 +16,13 @@ from tests.client.views import NOW, described, node, replica, view, well
 class _Quorum:
     """Shows one look after the other, and the last one from then on."""
 
-    def __init__(self, *looks: QuorumView) -> None:
+    def __init__(self, *looks: QuorumView, seconds: float = 0) -> None:
+        self._seconds = seconds
         self._looks: Iterator[QuorumView] = iter(looks)
         self._last = looks[-1]
 
     async def survey(self) -> QuorumView:
+        await asyncio.sleep(self._seconds)
         return next(self._looks, self._last)
 
 
@@ -43,6 +45,16 @@ def test_a_record_that_is_committed_a_moment_later_is_no_finding() -> None:
     now = asyncio.run(looking.second_look(_Quorum(_with_one_record_more(), committed), before))
     assert now is committed
     assert health(before, now).findings == ()
+
+
+def test_a_look_that_takes_longer_than_the_wait_is_not_the_last_one() -> None:
+    """Two stopped nodes took 5 s each, and the leader's answer was as old as that."""
+    before = well(at=NOW - 1500)
+    committed = view(
+        described([replica(number, end=101) for number in (1, 2, 3)], mark=101), node(2), node(3)
+    )
+    quorum = _Quorum(_with_one_record_more(), committed, seconds=0.06)
+    assert asyncio.run(looking.second_look(quorum, before)) is committed
 
 
 def test_a_leader_that_commits_nothing_is_found() -> None:

@@ -269,3 +269,15 @@ def test_a_log_in_which_no_crc_holds_has_no_epoch(kraftool: Run, tmp_path: Path)
     assert ran.code == 3
     assert b"KT-LOG-CRC" in ran.out
     assert b"epochs" not in ran.out
+
+
+def test_files_of_entries_that_cannot_be_read_are_marked_as_damaged(
+    kraftool: Run, fixtures_dir: Path, tmp_path: Path
+) -> None:
+    """As a full disk leaves them: Kafka 4.4.0 made the next segment's files, and wrote nothing."""
+    data = shutil.copytree(fixtures_dir / "kafka-4.4.0/dynamic-quorum/node-1/data", tmp_path / "d")
+    empty = data / "__cluster_metadata-0" / f"{10**6:020}.snapshot"
+    empty.write_bytes(b"")
+    ran = kraftool("dump", data)
+    (row,) = [line for line in ran.out.splitlines() if line.startswith(f"  {empty.name}")]
+    assert row.endswith("0 B  0 producers, damaged")

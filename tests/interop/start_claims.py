@@ -291,6 +291,10 @@ LOG = (
         shows=(active, keeps_log, warns),
     ),
     Claim(
+        code="KT-LOG-END-LOST", says="Kafka deletes these traces when it starts", base=SEGMENTS,
+        damage=d.lose_newest_segment, shows=(active, cured("KT-LOG-END-LOST")),
+    ),
+    Claim(
         code="KT-LOG-ZERO-TAIL", says="Kafka cuts them off when it next starts",
         damage=d.append(bytes(5000)), shows=(active, keeps_log, warns),
     ),

@@ -266,6 +266,11 @@ def lose_log(node: Server) -> None:
             path.unlink()
 
 
+def lose_newest_segment(node: Server) -> None:
+    """Its .log alone: the indexes stay."""
+    segments(node.data)[-1].unlink()
+
+
 def lose_partition(node: Server) -> None:
     shutil.rmtree(_partition(node))
 

@@ -385,14 +385,17 @@ def test_what_cannot_be_read_in_a_directory_is_told_and_the_rest_given(tmp_path:
     folder.mkdir()
     (folder / "quorum-state").write_text("{}")
     (folder / f"{0:020}.log").symlink_to("nowhere")
+    (folder / f"{5:020}.log").symlink_to(f"{5:020}.log")
     os.mkfifo(folder / f"{9:020}.log")
     items = list(open_path(str(tmp_path)).entries())
     assert [item.path for item in items if isinstance(item, Entry)] == [
         "__cluster_metadata-0/quorum-state"
     ]
-    assert {os.path.basename(item.name) for item in items if isinstance(item, EntryProblem)} == {
-        f"{0:020}.log",
-        f"{9:020}.log",
+    problems = [item for item in items if isinstance(item, EntryProblem)]
+    assert {os.path.basename(problem.name): problem.reason for problem in problems} == {
+        f"{0:020}.log": "it is a symbolic link to nowhere: No such file or directory",
+        f"{5:020}.log": "it is a symbolic link that leads back to itself",
+        f"{9:020}.log": "it is a pipe, not a file",
     }
 
 

@@ -76,7 +76,7 @@ def test_all_files_are_listed_and_nothing_is_verified_unasked(folder: Path) -> N
         told = shown(pilot)
         for each in ("meta.properties", "epoch 3, leader 2", "…0085-…0003.checkpoint", "1.0 h"):
             assert each in told
-        assert "not verified: v does it" in told
+        assert "not verified: press v" in told
         assert "✓" not in told
         assert view.as_json()["directories"][0]["verification"] is None
 

@@ -427,10 +427,12 @@ def test_it_can_be_of_any_size_and_change_it(size: tuple[int, int]) -> None:
     _run(steps)
 
 
-def test_a_picture_that_comes_while_the_program_ends_is_dropped() -> None:
+@pytest.mark.parametrize("gone", ["#views", "Headline, ViewTabs", "#told"])
+def test_a_picture_that_comes_while_the_program_ends_is_dropped(gone: str) -> None:
     async def steps(app: WatchApp, _: Pilot[None]) -> None:
-        await app.query("#views").remove()
+        await app.query(gone).remove()
         app.take(pictures("healthy")[-1])
+        app.tell("too late")
 
     assert _run(steps).return_code != 1
 

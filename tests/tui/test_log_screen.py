@@ -18,7 +18,17 @@ from kraftool.tui.app import WatchApp
 from kraftool.tui.screens.log import LogScreen
 from kraftool.tui.widgets.prompt import Prompt
 from kraftool.watching.picture import QuorumSample, WatchHistory
-from tests.tui.dashboards import QUORUM, ROOT, Still, app_of, look_at, press, settled, told, write
+from tests.tui.dashboards import (
+    QUORUM,
+    ROOT,
+    Still,
+    app_of,
+    look_at,
+    press,
+    settled,
+    told,
+    write,
+)
 from tests.tui.snapshots import assert_snapshot, screen
 
 pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]

@@ -13,9 +13,10 @@ from textual.widgets._footer import FooterKey
 from kraftool.tui.details import Working
 from kraftool.tui.dialogs import Export, Help
 from kraftool.tui.views import VIEWS
+from kraftool.tui.widgets.detail_lines import DetailLines
 from kraftool.tui.widgets.lines import Lines
 from kraftool.watching.task import Task
-from tests.tui.dashboards import QUORUM, Still, app_of, dashboard, settled
+from tests.tui.dashboards import QUORUM, Still, app_of, dashboard, press, settled, shown
 
 pytestmark = pytest.mark.usefixtures("at_the_root")
 
@@ -91,5 +92,36 @@ def test_a_wheel_moves_rows_sideways() -> None:
                 lines.post_message(event(lines, 1, 1, 0, 0, 0, False, False, False))
                 await settled(pilot)
                 assert bool(lines.left) is moved
+
+    asyncio.run(steps())
+
+
+@pytest.mark.parametrize("size", [(80, 24), (164, 40)])
+@pytest.mark.parametrize("view", ["log", "state", "timeline"])
+def test_a_click_on_its_border_closes_the_details(view: str, size: tuple[int, int]) -> None:
+    async def steps() -> None:
+        async with dashboard(Still(QUORUM / "node-2/data"), view, size) as pilot:
+            detail = pilot.app.query_one(DetailLines)
+            if view == "state":
+                await press(pilot, *"jjjjjjj")  # a leaf of the tree
+            await press(pilot, "enter")
+            assert detail.display
+            line = next(line for line in shown(pilot).splitlines() if "✕ Close (Esc)" in line)
+            await pilot.click(offset=(line.index("✕"), detail.region.y))
+            await settled(pilot)
+            assert not detail.display
+            assert isinstance(pilot.app.focused, Lines), "keys go to the list again"
+
+    asyncio.run(steps())
+
+
+def test_a_click_on_a_line_of_the_details_goes_to_that_line() -> None:
+    async def steps() -> None:
+        async with dashboard(Still(QUORUM / "node-2/data"), "log") as pilot:
+            await press(pilot, "enter")
+            detail = pilot.app.query_one(DetailLines)
+            await pilot.click(DetailLines, offset=(1, 3))  # the border is line 0
+            await settled(pilot)
+            assert detail.cursor == 2
 
     asyncio.run(steps())

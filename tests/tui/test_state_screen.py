@@ -26,6 +26,7 @@ from tests.tui.dashboards import (
     ROOT,
     Still,
     app_of,
+    dashboard,
     look_at,
     press,
     settled,
@@ -206,6 +207,27 @@ def test_a_long_reading_is_stopped_by_x(monkeypatch: pytest.MonkeyPatch) -> None
         assert state(view).end_offset == 224
 
     run(body, NODE)
+
+
+def test_a_first_reading_that_is_stopped_is_not_called_an_opening(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def steps() -> None:
+        async with dashboard(Still(NODE), "quorum") as pilot:
+            app, whole = app_of(pilot), StateHistory.at
+
+            def slow(*arguments: Any) -> LoadedState:
+                app.call_from_thread(app.query_one(StateScreen).action_stop)
+                return whole(*arguments)
+
+            monkeypatch.setattr(StateHistory, "at", slow)
+            await press(pilot, "3")
+            await pilot.resize_terminal(100, 24)  # the next picture draws it, too
+            await settled(pilot)
+            title = screen(app).splitlines()[2].strip()
+            assert title == "stopped before a state was read; o goes to an offset"
+
+    asyncio.run(steps())
 
 
 def test_a_directory_that_grows_is_followed_at_its_newest_state_only(tmp_path: Path) -> None:

@@ -268,9 +268,8 @@ def test_what_is_no_directory_is_a_problem_and_may_come_later(
     assert watch.look().problem == "no such file or directory"
     shutil.move(directory, tmp_path / "later")
     assert watch.look().problem == ""
-    assert (
-        DirectoryWatch(str(tmp_path / "later" / LOG)).look().problem.startswith("is no directory")
-    )
+    file = DirectoryWatch(str(tmp_path / "later" / LOG)).look()
+    assert (file.problem, file.is_readable) == ("it is not a directory", False)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kraftool.client.model import QuorumView
-from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.status import Status
 from kraftool.watching.checkup import DoctorCheckup, Doctored
 from kraftool.watching.directory import DirectoryWatch
@@ -87,12 +88,27 @@ def test_a_log_that_has_just_got_stuck_is_a_finding_before_the_quorum_view_says_
     ]  # fmt: skip
 
 
+def _finding(severity: Severity, position: int) -> Finding:
+    return log_kinds.CRC.at("0.log", "the CRC does not match", position=position, severity=severity)
+
+
+def test_a_finding_of_several_views_counts_once_with_its_worst_severity() -> None:
+    overview = Overview()
+    overview.tell("files", [_finding(Severity.WARNING, 7), _finding(Severity.ERROR, 9)])
+    overview.tell("voters", [_finding(Severity.ERROR, 7)])
+    overview.tell("state", [_finding(Severity.WARNING, 7)])
+    assert overview.loud == (Severity.ERROR, Severity.ERROR)
+    tab = overview.tab("state")
+    assert tab is not None
+    assert (tab.status, tab.count) == (Status.WARN, 1), "a tab says what its view shows"
+
+
 def test_an_error_of_any_view_is_the_title_s() -> None:
     overview = Overview()
     overview.take(pictures("healthy")[-1])
     before = overview.status
     assert before is not Status.BAD
-    overview.tell("files", [Severity.INFO, Severity.ERROR])
+    overview.tell("files", [_finding(Severity.INFO, 1), _finding(Severity.ERROR, 2)])
     with_error = overview.status
     assert with_error is Status.BAD
     overview.tell("files", [])

@@ -121,15 +121,13 @@ class FilesScreen(TaskView):
         findings = (
             one for directory in self._directories for one in self._findings_of(directory, None)
         )
-        self.watch_app.overview.tell("files", (finding.severity for finding in findings))
+        self.watch_app.overview.tell("files", findings)
         self.watch_app.show_verdict()
 
     def _rows(self, root: DirectoryFiles) -> Iterator[Row]:
         verification = self._verified.get(root.path)
         verdict = Text("") if verification is None else self._verdict(verification.findings)
-        words = ", ".join(root.words())
-        if stale := self._stale.get(root.path):
-            words = f"▲ stale: {stale}"
+        words = self._holds(root)
         room = self.size.width // 2 - 8
         yield root.path, (
             self.text(tail(root.path, room), "name"), verdict, self.text(size(root.size), "quiet"),
@@ -149,6 +147,11 @@ class FilesScreen(TaskView):
                     self.text(file.holds, "quiet"),
                 ),
             )
+
+    def _holds(self, root: DirectoryFiles) -> str:
+        """Return what is known of a directory; of a stale one, only that."""
+        stale = self._stale.get(root.path)
+        return f"▲ stale: {stale}" if stale else ", ".join(root.words())
 
     def _label(self, file: FileLook) -> str:
         """Without the folder that all are in; of long numbers the end, where there is no room."""
@@ -213,15 +216,19 @@ class FilesScreen(TaskView):
         name = directory.path if file is None else file.path
         verification = self._verified.get(directory.path)
         parts = [self.text(name, "name")]
+        holds = Text()
+        if self.size.width < _NARROW and (file is not None or self._stale.get(directory.path)):
+            # The table has no room for all of it.
+            words = self._holds(directory) if file is None else file.holds
+            holds = self.text(f"  {words}" if words else "")
         if verification is None:
-            parts.append(self.text("  not verified: v does it", "quiet"))
-            return joined(*parts)
+            return joined(*parts, self.text("  not verified: press v", "quiet"), holds)
         parts += [Text("  "), self._verdict(findings)]
         if file is None:
             parts.append(self.text(f"  {verification.checked}", "quiet"))
         state = dict(verification.states).get(file.name) if file is not None else None
         parts += [self.text(f"  state {state}", "quiet")] if state else []
-        return joined(*parts)
+        return joined(*parts, holds)
 
     def _tell_title(self, line: Text) -> None:
         self.query_one("#files-title", Static).update(line)

@@ -156,9 +156,7 @@ class HealthScreen(TaskView):
 
     def _draw(self) -> None:
         self._found = complaints(self._live, self._examined or self._partly)
-        self.watch_app.overview.tell(
-            "health", (complaint.finding.severity for complaint in self._found)
-        )
+        self.watch_app.overview.tell("health", (complaint.finding for complaint in self._found))
         self.watch_app.show_verdict()
         self.query_one("#health-summary", Static).update(self._summary())
         seen = [complaint for complaint in self._found if self._is_seen(complaint)]
@@ -234,6 +232,11 @@ class HealthScreen(TaskView):
                 ),
             )
         ]
+        where = place(finding)
+        is_in_file = finding.position is not None or finding.offset is not None
+        if is_in_file:
+            # Some causes do not name the file, and the advice may fill the rest of the room.
+            rows.append(("place", self.text(shortened(where))))
         if finding.advice:
             rows.append(("next", self.text(finding.advice)))
         for number, command in enumerate(complaint.commands):
@@ -241,7 +244,7 @@ class HealthScreen(TaskView):
         for number, one in enumerate(complaint.evidence):
             words = ": ".join(part for part in (shortened(one.where()), one.found) if part)
             rows.append(("" if number else "evidence", self.text(words)))
-        if (where := place(finding)) and where != complaint.who:
+        if where and where != complaint.who and not is_in_file:
             rows.append(("place", self.text(where)))
         rows.append(("meaning", self.text(complaint.meaning(), "quiet")))
         rows.append(("code", self.text(finding.code, "quiet")))

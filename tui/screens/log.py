@@ -27,6 +27,7 @@ from kraftool.reports.text.json_document import json_object
 from kraftool.tui.details import Working
 from kraftool.tui.places import PlaceView
 from kraftool.tui.serial_queue import Asker
+from kraftool.tui.widgets.detail_lines import DetailLines
 from kraftool.tui.widgets.lines import Lines
 from kraftool.tui.widgets.log_detail import detail_lines
 from kraftool.tui.widgets.log_lines import LEGEND, LogLines, LogPainter
@@ -36,11 +37,13 @@ from kraftool.watching.log_document import ShownLog, log_view
 from kraftool.watching.picture import Picture
 from kraftool.watching.places import OpenedLog, open_log, place_names
 from kraftool.watching.result import Failed, attempt
+from kraftool.watching.task import Task
 
 _PAGE = 200
+_SHARES = 1000
+"""The steps that the progress of a search has."""
 _NEAR = 60
 """Rows that are to be at hand above and below the cursor."""
-_LEGEND_FROM = 140
 Question = Callable[[], RowRange | None]
 
 
@@ -90,7 +93,8 @@ class LogScreen(PlaceView):
         self._is_halted = False
         self._stamp: object = None
         self._problem = ""
-        self._progress = ""
+        self._looking: Task | None = None
+        """Of a search or a filter, while it goes on."""
         self._painter: LogPainter | None = None
 
     def compose(self) -> ComposeResult:
@@ -99,7 +103,7 @@ class LogScreen(PlaceView):
         yield Prompt(id="log-prompt")
         with Container(id="log-body"):
             yield LogLines(self._paint, id="log-lines")
-            yield Lines[Text](lambda line, _: line, id="log-detail")
+            yield DetailLines(id="log-detail")
         yield Static(id="log-status")
 
     # --- pictures -----------------------------------------------------------------------------
@@ -187,6 +191,7 @@ class LogScreen(PlaceView):
         """Let go of the log that was shown: the place is another one."""
         self._close_feed()
         self._stretch, self._problem = None, ""
+        self._look(None)
         self.lines.set_rows((), 0)
 
     # --- what is at hand ----------------------------------------------------------------------
@@ -197,6 +202,7 @@ class LogScreen(PlaceView):
     def _answered(self, result: RowRange | Failed | None) -> None:
         if isinstance(result, Failed):
             self._problem = result.reason
+            self._look(None)
             self._draw()
         elif result is not None:
             self._problem = ""
@@ -217,6 +223,10 @@ class LogScreen(PlaceView):
             self.watch_app.tell(stretch.news, is_bad=True)
         self._draw()
         self._want_more()
+        if stretch.query.text and self._asker.is_asking:
+            self._look("looking for what passes the filter", stretch.seen_to - stretch.seen_from)
+        else:
+            self._look(None)
 
     def _want_more(self) -> None:
         """Ask for rows at the end that the cursor is near to."""
@@ -248,7 +258,21 @@ class LogScreen(PlaceView):
         """Look no further for what the filter or a search wants."""
         self._is_halted = True
         self._asker.clear()
+        self._look(None)
         self._draw()
+
+    def _look(self, what: str | None, share: float = 0.0) -> None:
+        """Show how far a search or a filter is, and for how long it has run. None ends it."""
+        if what is None:
+            if self._looking is not None:
+                self._looking = None
+                self._follow(None)
+        elif self._looking is None:
+            self._looking = Task()
+            self._looking.begin(what, _SHARES)
+            self._follow(self._looking)
+        else:
+            self._looking.set(what, round(share * _SHARES), _SHARES)
 
     # --- filter and places --------------------------------------------------------------------
 
@@ -288,18 +312,21 @@ class LogScreen(PlaceView):
 
         def looked(share: float | None) -> None:
             if share is None or self._is_halted:
-                self._progress = ""
                 self._filter(feed, query)
             else:
-                self._progress = f"looking for topic {topic}: {share:.0%}"
+                self._look(f"looking for topic {topic}", share)
                 self._look_for_topic(feed, query)
             self._draw()
 
+        if self._looking is None:
+            self._look(f"looking for topic {topic}")
         self.work("topic", lambda: feed.session.look_for_topic(topic), looked)
 
     def _filter(self, feed: LogFeed, query: LogQuery) -> None:
         row = self.lines.row
         place = None if row is None or self.lines.is_at_end else row.place
+        if query.text and not self._is_halted:
+            self._look("looking for what passes the filter")
         self._ask("filter", lambda: feed.filter(query, place, _PAGE), alone=True)
 
     def action_fold(self) -> None:
@@ -332,25 +359,29 @@ class LogScreen(PlaceView):
     def _look_for(self, feed: LogFeed, text: str, place: RowPlace, step: int) -> None:
         def looked(result: tuple[RowPlace | None, RowPlace | None]) -> None:
             row_place, further = result
-            self._progress = ""
             if row_place is not None:
                 at = row_place
+                self._look(None)
                 self._ask("found", lambda: feed.around(at, _PAGE), alone=True)
-            elif further is None or self._is_halted:
+            elif self._is_halted:
+                self.watch_app.tell(f"stopped: {text!r} was not found so far")
+            elif further is None:
+                self._look(None)
                 self.watch_app.tell(f"no further place has {text!r}")
             else:
-                share = feed.session.fraction(further)
-                self._progress = f"looking for {text!r}: at {share:.0%} of the log, x stops"
+                self._look(f"looking for {text!r}", feed.session.fraction(further))
                 self._look_for(feed, text, further, step)
             self._draw()
 
+        if self._looking is None:
+            self._look(f"looking for {text!r}", feed.session.fraction(place))
         self.work("search", lambda: feed.find(text, place, step), looked)
 
     # --- one record ---------------------------------------------------------------------------
 
     @property
-    def _detail(self) -> Lines[Text]:
-        return self.query_one("#log-detail", Lines)
+    def _detail(self) -> DetailLines:
+        return self.query_one(DetailLines)
 
     def action_open(self) -> None:
         self._detail.display = not self._detail.display
@@ -380,18 +411,22 @@ class LogScreen(PlaceView):
         names = [*place_names(self.sources)]
         if self._feed is not None:
             names[self._number] = self._feed.session.path
-        is_stale = bool(self.currency_of(self.picture).stale)
         words = log_title(
-            self.palette, names, self._number, self._stretch, self._problem, is_stale=is_stale
+            self.palette,
+            names,
+            self._number,
+            self._stretch,
+            self._problem,
+            is_stale=bool(self.currency_of(self.picture).stale),
+            damage=self.damage_of(self.picture),
         )
         title.update(words)
         status.update(self._status())
         self.lines.refresh()
 
     def _status(self) -> Text:
-        words = self._problem or self._progress
-        if words or self._stretch is None:
-            return self.text(words, "bad" if self._problem else "key")
+        if self._problem or self._stretch is None:
+            return self.text(self._problem, "bad")
         return log_status(
             self.palette,
             self._stretch,
@@ -400,7 +435,7 @@ class LogScreen(PlaceView):
             is_at_end=self._stretch.is_at_end and self.lines.is_at_end,
             currency=self.currency_of(self.picture),
             searches=self._asker.is_asking,
-            is_wide=self.size.width >= _LEGEND_FROM,
+            width=self.size.width,
         )
 
     # --- ways out -----------------------------------------------------------------------------

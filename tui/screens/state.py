@@ -18,12 +18,14 @@ from kraftool.reports.browse.history import StateHistory
 from kraftool.reports.browse.state_changes import ChangeRow, StateComparison
 from kraftool.reports.browse.state_overview import StateOverview
 from kraftool.reports.browse.state_tree import Path, StateTree, TreeRow
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.logs.query import read_goto
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.text.csv_text import csv_rows
 from kraftool.reports.text.json_document import json_object
 from kraftool.tui.details import Working
 from kraftool.tui.places import PlaceView
+from kraftool.tui.widgets.detail_lines import DetailLines
 from kraftool.tui.widgets.lines import Lines
 from kraftool.tui.widgets.panel import Panel
 from kraftool.tui.widgets.prompt import Prompt
@@ -36,7 +38,6 @@ from kraftool.tui.widgets.state_lines import (
     overview_rows,
     state_words,
     tree_line,
-    wrapped,
 )
 from kraftool.watching.picture import Picture
 from kraftool.watching.places import OpenedHistory, open_history
@@ -90,6 +91,8 @@ class StateScreen(PlaceView):
         self._difference: StateComparison | None = None
         self._overview: StateOverview | None = None
         self._is_partial = False
+        self._findings: dict[str, tuple[Finding, ...]] = {}
+        """By place, of the files that the states came from."""
         self._problem = ""
 
     def compose(self) -> ComposeResult:
@@ -103,7 +106,7 @@ class StateScreen(PlaceView):
             lambda row, width: change_line(row, width, self.palette), id="state-changes"
         )
         yield StateFinder(self, id="state-found")
-        yield Lines[str](lambda line, _: self.text(line), id="state-detail")
+        yield DetailLines(id="state-detail")
 
     def first_focus(self) -> None:
         shown = next(line_list for line_list in self._lists if line_list.display)
@@ -132,8 +135,8 @@ class StateScreen(PlaceView):
         return self.query_one("#state-changes", Lines)
 
     @property
-    def _detail(self) -> Lines[str]:
-        return self.query_one("#state-detail", Lines)
+    def _detail(self) -> DetailLines:
+        return self.query_one(DetailLines)
 
     # --- which state --------------------------------------------------------------------------
 
@@ -212,6 +215,10 @@ class StateScreen(PlaceView):
             return
         self._state, self._difference = result.state, result.difference
         self._overview, self._is_partial = result.overview, result.is_partial
+        self._findings[self.place] = self._state.findings
+        every = (finding for findings in self._findings.values() for finding in findings)
+        self.watch_app.overview.tell("state", every)
+        self.watch_app.show_verdict()
         self._problem = ""
         opened = self._tree.opened if self._tree is not None else frozenset()
         self._tree = StateTree(self._state.image, opened)
@@ -349,9 +356,7 @@ class StateScreen(PlaceView):
         if row is None or self._found.display:
             return
         text = row.text() if isinstance(row, TreeRow) else f"{row.name}  {row.text}"
-        self._detail.display = bool(text)
-        self._detail.set_rows(wrapped(text, self.size.width - 2), 0)
-        self._detail.styles.height = min(len(self._detail.rows) + 1, max(self.size.height // 2, 3))
+        self._detail.show_words([text] if text else [], self.size)
 
     def action_close(self) -> None:
         """Close the details, or go back: from a topic to the finder, from there to the tree."""
@@ -426,6 +431,7 @@ class StateScreen(PlaceView):
             title.update(self.text("no directory or live quorum is watched", "quiet"))
             return
         title.update(self._title())
+        title.set_class(bool(self._problem), "-problem")
         self._draw_overview()
         if self._history is not None:
             bounds = self._history.bounds
@@ -450,14 +456,14 @@ class StateScreen(PlaceView):
     def _title(self) -> Text:
         state = self._state
         if self._problem:
-            return self.text(self._problem, "bad")
+            return self.palette.wrapped(self._problem, "bad")
+        if state is None and self._history is not None and not self.is_working:
+            return self.text("stopped before a state was read; o goes to an offset", "warn")
         if state is None:
             return self.text(f"opening … {self.place}", "quiet")
         if self._difference is not None and self._changes.display:
-            state_comparison = self._difference
-            words = headline(
-                state_comparison.total, state_comparison.old_offset, state_comparison.new_offset
-            )
+            difference = self._difference
+            words = headline(difference.total, difference.old_offset, difference.new_offset)
             return self.text(words, "key").append(f"  {self.place}", self.palette.quiet)
         stale = self.currency_of(self.picture).stale
         return state_words(

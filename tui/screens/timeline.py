@@ -27,10 +27,10 @@ from kraftool.reports.timeline.words import duration
 from kraftool.tui.details import Working
 from kraftool.tui.tasks import TaskView
 from kraftool.tui.widgets.axis import AxisView
+from kraftool.tui.widgets.detail_lines import DetailLines
 from kraftool.tui.widgets.event_lines import EventPainter, event_text
 from kraftool.tui.widgets.lines import Lines
 from kraftool.tui.widgets.prompt import Prompt
-from kraftool.tui.widgets.state_lines import wrapped
 from kraftool.watching.backoff import PATIENCE
 from kraftool.watching.child_process import apart
 from kraftool.watching.picture import NO_HISTORY, Picture
@@ -87,7 +87,7 @@ class TimelineScreen(TaskView):
         yield Working(id="timeline-working")
         yield Prompt(id="timeline-prompt")
         yield Lines[Event](self._paint, id="timeline-events")
-        yield Lines[str](lambda line, _: self.text(line), id="timeline-detail")
+        yield DetailLines(id="timeline-detail")
 
     def first_focus(self) -> None:
         self._events.focus()
@@ -97,8 +97,8 @@ class TimelineScreen(TaskView):
         return self.query_one("#timeline-events", Lines)
 
     @property
-    def _detail(self) -> Lines[str]:
-        return self.query_one("#timeline-detail", Lines)
+    def _detail(self) -> DetailLines:
+        return self.query_one(DetailLines)
 
     def _paint(self, event: Event, width: int) -> Text:
         timeline = self._look.timeline if self._look is not None else None
@@ -264,12 +264,7 @@ class TimelineScreen(TaskView):
         event, look = self._events.row, self._look
         if event is None or look is None:
             return
-        paragraphs = event_text(event, look.timeline)
-        width = max(self.size.width - 2, 10)
-        self._detail.set_rows(
-            [line for paragraph in paragraphs for line in wrapped(paragraph, width)], 0
-        )
-        self._detail.styles.height = min(len(self._detail.rows) + 1, max(self.size.height // 2, 3))
+        self._detail.show_words(event_text(event, look.timeline), self.size)
 
     def action_close(self) -> None:
         self._detail.display = False
@@ -278,19 +273,29 @@ class TimelineScreen(TaskView):
     # --- what is said -------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        self.query_one("#timeline-title", Static).update(self._title())
+        title = self.query_one("#timeline-title", Static)
+        title.update(self._title())
+        title.set_class(not self._shown, "-problem")
         axis = self._axis if self._shown else None
         self.query_one(AxisView).tell(axis, self._span, self._time)
 
     def _title(self) -> Text:
         if self._problem:
-            return self.text(self._problem, "bad")
+            return self.palette.wrapped(self._problem, "bad")
         look = self._look
         if look is None:
             return self.text("reading …", "quiet")
         if not self._shown and not self._filter:
+            if unread := self._unread():
+                return self.palette.wrapped(f"✖ no events: {unread}", "bad")
             return self.text(look.missing or "no events yet", "quiet")
         line = self.text(many(len(self._shown), "event"), "name")
+        # What is wrong comes first: a narrow terminal cuts the rest.
+        damage = [event for event in self._shown if event.category is Category.DAMAGE]
+        if damage:
+            line.append(f"  ✖ {many(len(damage), 'damaged place')}", self.palette.bad)
+        if look.timeline.disagreements:
+            line.append("  ≠ the logs differ", self.palette.bad)
         if not look.is_whole:
             line.append("  so far: the logs are being read", self.palette.key)
         if self._filter:
@@ -311,9 +316,16 @@ class TimelineScreen(TaskView):
             line.append_text(self.text(f"  without a leader's log: {look.missing}", "warn"))
         if look.lacking:
             line.append_text(self.text(f"  {look.lacking}", "warn"))
-        if look.timeline.disagreements:
-            line.append("  ≠ the logs differ", self.palette.bad)
         return line
+
+    def _unread(self) -> str:
+        """Return why directories could not be read."""
+        directories = self.picture.directories if self.picture is not None else ()
+        return "; ".join(
+            f"{directory.path}: {directory.problem}"
+            for directory in directories
+            if not directory.is_readable
+        )
 
     # --- ways out -----------------------------------------------------------------------------
 

@@ -27,10 +27,11 @@ from kraftool.reports.voters.model import Commitment
 from kraftool.reports.voters.voter_set import version_range
 from kraftool.reports.voters.voters_json import diff_voters_document
 from kraftool.tui.details import Details, Working
-from kraftool.tui.findings import MEANINGS, SIGNS, joined, place, tail
+from kraftool.tui.findings import MEANINGS, SIGNS, joined, place, shortened, tail
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.picture import Picture
+from kraftool.watching.staleness import currencies
 from kraftool.watching.task import Task
 from kraftool.watching.voter_board import VoterBoard, changes, compare, compare_told
 
@@ -73,6 +74,7 @@ class VotersScreen(TaskView):
         self._told: VoterDiff | None = None
         self._changes: object = None
         self._at_ms = 0
+        self._stale: set[str] = set()
 
     def compose(self) -> ComposeResult:
         yield Static(id="voters-summary")
@@ -86,6 +88,8 @@ class VotersScreen(TaskView):
 
     def show(self, picture: Picture) -> None:
         self._at_ms = picture.at_ms
+        pairs = zip(picture.directories, currencies(picture), strict=True)
+        self._stale = {directory_look.path for directory_look, current in pairs if current.stale}
         new_changes = changes(picture)
         if new_changes != self._changes and not self.is_working:
             if self._board is None and picture.view is not None:
@@ -155,7 +159,7 @@ class VotersScreen(TaskView):
                                    is_complete=self._is_whole())]  # fmt: skip
         telling = sum(source.source.in_force is not None for source in diff.sources)
         count = len(diff.sources)
-        words = "all sources have the same voters"
+        words = "all sources have the same voters" if count > 1 else "1 source reports the voters"
         if telling < count:
             words = f"{telling} of {many(count, 'source')} {_report(telling)} voters"
             words += ", and they are the same" if telling > 1 else ""
@@ -170,6 +174,9 @@ class VotersScreen(TaskView):
             statuses.append(Status.WARN)
             before = ", ".join(str(key.id) for key in sorted(report.voters.before)) or "?"
             words += f"; not committed yet (committed: {before})"
+        loud = [one for one in diff.findings if one.severity is not Severity.INFO]
+        if loud:
+            words += f"; {many(len(loud), 'finding')} below"
         status = worst_status(statuses)
         parts = [self.text(f"{status.mark} {words}", status.meaning)]
         if diff.voters is not None:
@@ -192,8 +199,11 @@ class VotersScreen(TaskView):
         for letter, source in zip(matrix.letters(diff), diff.sources, strict=True):
             words, is_bad = matrix.standing(source)
             text = self.text(f"{words}: " if words else "", "bad" if is_bad else "warn")
-            if source.source is diff.newest:
-                text = self.text("the newest: ", "name")
+            reporting = sum(one.source.in_force is not None for one in diff.sources)
+            if source.source is diff.newest and (diff.differ or reporting < len(diff.sources)):
+                text = self.text("newest voters: ", "name")
+            if source.source.name in self._stale:
+                text.append_text(self.text("▲ stale: ", "warn"))
             about = [*matrix.about(source)]
             if source.source.name in silent:
                 text, about = self.text("▲ does not answer", "warn"), []
@@ -245,7 +255,7 @@ class VotersScreen(TaskView):
         diff = self._diff
         if diff is None:
             return
-        self.watch_app.overview.tell("voters", (finding.severity for finding in diff.findings))
+        self.watch_app.overview.tell("voters", diff.findings)
         self.watch_app.show_verdict()
         rows = [*self._about_cursor(diff)]
         differences = [
@@ -258,7 +268,7 @@ class VotersScreen(TaskView):
         if self._board is not None and self._board.unobserved:
             rows.append(("no log", self.text(self._board.unobserved, "warn")))
         for finding in diff.findings:
-            subject = f"{place(finding)}: " if place(finding) else ""
+            subject = f"{shortened(place(finding))}: " if place(finding) else ""
             words = f"{SIGNS[finding.severity]} {subject}{finding.sentence()}"
             rows.append(("finding", self.text(words, MEANINGS[finding.severity])))
             if finding.advice and finding.severity is not Severity.INFO:

@@ -28,7 +28,7 @@ class Lines(ScrollView, Generic[Row], can_focus=True):
 
     DEFAULT_CSS = """
     Lines { height: 1fr; scrollbar-size-horizontal: 0; scrollbar-size-vertical: 1; }
-    Lines > .lines--cursor { background: $primary 25%; }
+    Lines > .lines--cursor { background: $primary 20%; }
     Lines > .lines--cursor-away { background: $panel; }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor", "lines--cursor-away"}
@@ -176,7 +176,10 @@ class Lines(ScrollView, Generic[Row], can_focus=True):
             self.post_message(self.Chosen(self))
 
     def on_click(self, event: events.Click) -> None:
-        number = int(self.scroll_offset.y) + event.y
+        place = event.get_content_offset(self)
+        if place is None:
+            return  # the border
+        number = int(self.scroll_offset.y) + place.y
         if not 0 <= number < len(self.rows):
             return
         if number == self.cursor:

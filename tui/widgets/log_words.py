@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from kraftool.reports.browse.feed import RowRange
 from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.text.words import size
+from kraftool.tui.findings import shortened
 from kraftool.tui.palette import Palette
 from kraftool.tui.widgets.log_lines import LEGEND
 from kraftool.watching.staleness import Currency
+
+_LEGEND_FROM = 140
+"""From this width on, the last line explains the signs."""
 
 
 def log_title(
@@ -25,12 +30,15 @@ def log_title(
     problem: str,
     *,
     is_stale: bool,
+    damage: str,
 ) -> Text:
     """Return the words on the log: its name, the part that is shown, its length."""
     if not paths:
         return palette.text("no directory or live quorum is watched", "quiet")
     line = Text("▲ stale  " if is_stale else "", palette.warn, no_wrap=True, end="")
     line = Text(no_wrap=True, end="").append_text(line)
+    if damage:
+        line.append_text(palette.text(f"▲ {shortened(damage)}  ", "warn"))
     if stretch is not None:
         extent = stretch.extent
         words = f"offsets {extent.start_offset} to {extent.end_offset - 1}, {size(extent.size)}"
@@ -57,7 +65,7 @@ def log_status(
     is_at_end: bool,
     currency: Currency,
     searches: bool,
-    is_wide: bool,
+    width: int,
 ) -> Text:
     """Return the cursor's place in the log, and what is known of the high watermark."""
     mark = "not known here" if high_watermark is None else str(high_watermark)
@@ -73,8 +81,10 @@ def log_status(
         words += f"; {row.offset / max(stretch.extent.end_offset, 1):.0%} of the log"
     line = Text(no_wrap=True, end="")
     if currency.stale:
-        line.append_text(palette.text(f"▲ {currency.words}  ", "warn"))
+        # A line of its own where both do not fit in one: no phrase is torn.
+        fits = cell_len(currency.words) + cell_len(words) + 4 <= width
+        line.append_text(palette.text(f"▲ {currency.words}", "warn")).append("  " if fits else "\n")
     elif currency.idle:
         line.append_text(palette.text(f"{currency.idle}; ", "quiet"))
     line.append_text(palette.text(words, "quiet"))
-    return line.append(f"    {LEGEND}", palette.quiet) if is_wide else line
+    return line.append(f"    {LEGEND}", palette.quiet) if width >= _LEGEND_FROM else line

@@ -22,6 +22,7 @@ from kraftool.reports.state.load import LoadedState
 from kraftool.reports.text.moments import iso
 from kraftool.reports.text.printable import printable
 from kraftool.reports.text.words import many
+from kraftool.tui.findings import shortened
 from kraftool.tui.palette import Palette
 from kraftool.tui.widgets.lines import Lines
 
@@ -123,14 +124,18 @@ def state_words(
         line.append_text(palette.text(f"  ▲ stale: {stale}", "warn"))
     elif is_newest:
         line.append(", the newest", palette.quiet)
-    at = state.image.provenance
-    if at.last_offset >= 0:
-        line.append(f", epoch {at.last_epoch}, {iso(at.last_timestamp)}", palette.quiet)
+    # What may be wrong comes first: a narrow terminal cuts the rest.
     if state.open_transaction is not None:
         line.append("  ? in a transaction, whose records are not shown", palette.warn)
     wrong = [finding for finding in state.findings if finding.severity is not Severity.INFO]
     if wrong:
-        line.append_text(palette.text(f"  ✗ {len(wrong)}: {wrong[0].sentence()}", "bad"))
+        first = wrong[0]
+        file = shortened(first.file.rpartition("/")[2])
+        words = f"  ✖ {many(len(wrong), 'finding')}: {file}: {first.sentence()}"
+        line.append_text(palette.text(words, "bad"))
+    at = state.image.provenance
+    if at.last_offset >= 0:
+        line.append(f"  epoch {at.last_epoch}, {iso(at.last_timestamp)}", palette.quiet)
     return line.append_text(palette.text(f"  {state.path}", "name"))
 
 

@@ -100,7 +100,10 @@ def _facts(item: Item) -> Iterator[tuple[str, str]]:
         yield "damage", f"{item.fault.kind}, {item.size} bytes at position {item.position}"
         return
     header = batch.header
-    yield "batch", f"offsets {batch.base_offset} to {batch.last_offset}, epoch {batch.epoch}"
+    offsets = f"offset {batch.base_offset}"
+    if batch.last_offset != batch.base_offset:
+        offsets = f"offsets {batch.base_offset} to {batch.last_offset}"
+    yield "batch", f"{offsets}, epoch {batch.epoch}"
     kind = "control batch" if batch.is_control else "batch"
     records = many(header.record_count, "record")
     yield "", f"{kind} of {item.size} bytes at position {item.position}, {records}"

@@ -19,6 +19,7 @@ from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.walk import BEGINNING, seam_faults
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.reports.directory.index_files import index_findings
+from kraftool.reports.directory.named_ends import named_ends
 from kraftool.reports.files.directory_summary import base_offset
 from kraftool.reports.files.false_upgrade import false_upgrade
 from kraftool.reports.files.file_report import FileReport
@@ -56,6 +57,8 @@ class DirectoryCase:
     """The files that an archive ends inside of, which is told already."""
     planned: frozenset[str] = frozenset()
     """Checkpoints that a recovery plan made."""
+    is_unlisted: bool = False
+    """True if the metadata partition is there, and its files could not be listed."""
 
     def live(self, kind: FileKind) -> Iterator[FileReport]:
         return (file for file in self.files if file.kind is kind and file.is_live)
@@ -367,6 +370,12 @@ def _indexes(case: DirectoryCase) -> Iterator[Finding]:
         yield from index_findings([file for file in case.files if file.name not in case.cut])
 
 
+def _named_ends(case: DirectoryCase) -> Iterator[Finding]:
+    log = case.summary.log
+    if log is not None and log.batches and not case.is_live and not case.cut:
+        yield from named_ends(case.files, log.end_offset)
+
+
 def _swaps(case: DirectoryCase) -> Iterator[Finding]:
     for file in case.files:
         if file.state is FileState.SWAP and file.basename.endswith(".log.swap"):
@@ -395,7 +404,7 @@ def _emptiness(case: DirectoryCase) -> Iterator[Finding]:
     known = [file for file in case.files if file.kind is not FileKind.UNKNOWN]
     if not known:
         yield dir_kinds.NOTHING.at(case.path, "no Kafka file was found here")
-    elif not case.has_metadata:
+    elif not case.has_metadata and not case.is_unlisted:
         yield log_kinds.NONE.at(
             case.path,
             "there is no metadata log here",
@@ -423,6 +432,7 @@ _RULES: tuple[Callable[[DirectoryCase], Iterator[Finding]], ...] = (
     _false_upgrade,
     _transactions,
     _indexes,
+    _named_ends,
     _swaps,
     _leftovers,
 )

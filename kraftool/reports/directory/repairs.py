@@ -38,6 +38,8 @@ def repairs_in(location: Location) -> Repairs:
     partition = location.directory
     if location.kind is not LocationKind.PARTITION:
         partition = os.path.join(partition, METADATA_FOLDER)
+    if not os.access(partition, os.X_OK):
+        return repairs  # nothing shows that a plan left something there
     try:
         folders = folders_in(partition)
     except OSError as error:

@@ -15,7 +15,7 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord
-from kraftool.decoders.names import segment_offset
+from kraftool.decoders.names import METADATA_FOLDER, segment_offset
 from kraftool.decoders.properties import Properties
 from kraftool.raft.names import NO_VOTERS
 from kraftool.reports.directory.findings import DirectoryCase, between_directories, judge
@@ -288,6 +288,7 @@ def _directory(
         configured_node_id=_node_id(server),
         cut=frozenset(file.name for file in ordered if file.name in reading.cut),
         planned=frozenset(repairs.checkpoints),
+        is_unlisted=os.path.join(path, METADATA_FOLDER) in reading.cut,
     )
     report = DirectoryReport(
         path=path,

@@ -133,6 +133,9 @@ def wiped_voters(case: ElectionCase) -> Iterator[str]:
     for node in case.nodes:
         if node.assumed or node.end.offset > 0 or not node.settings.is_controller:
             continue
+        if node.is_unread:
+            yield f"The log of node {node.id} could not be read, so nothing is known about it."
+            continue
         if not case.voters or (node.id in known and node.id in case.voters.ids):
             yield from _needs(case, node)
 

@@ -151,7 +151,8 @@ def danger(assessment: Assessment) -> str:
         unseen = first if unseen is None else unseen
         exist = f"Committed records from offset {unseen} on may exist that no directory shows"
         if first < unseen:
-            known = f"{offsets(first, unseen)} can be lost, which may be committed"
+            lacking = " if it lacks them" if len(assessment.harmful) > 1 else ""
+            known = f"{offsets(first, unseen)} can be lost{lacking}, which may be committed"
             return f"If {who} is elected, {known}. {exist}: they are lost too"
         return f"{exist}: they are lost if {who} is elected"
     loss = f"If {who} is elected, {lost_words(assessment)} {_are(assessment)} lost"

@@ -40,11 +40,13 @@ def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
     forgotten: dict[int, Forgotten] = {}
     given = [node_case for node_case in case.nodes if not node_case.assumed]
     # If all voters were given, and no log has a record, then the quorum is new.
-    has_records = any(node_case.end.offset for node_case in given)
+    has_records = any(node_case.end.offset or node_case.unseen for node_case in given)
     is_new = not has_records and case.voters.ids <= {node_case.id for node_case in given}
     for node in given:
         end = node.end.offset
-        if end == 0 and not is_new:
+        if node.unseen:
+            forgotten[node.id] = Forgotten(first=end, reason=node.unseen)
+        elif end == 0 and not is_new:
             is_damaged = node.log.is_cut
             reason = "has a log that is damaged at its start" if is_damaged else "has an empty log"
             forgotten[node.id] = Forgotten(first=0, reason=reason)
@@ -72,15 +74,19 @@ def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
     for node in voters:
         lag = _lags(best, node) if best is not None else ""
         is_torn = node.log.is_torn and not node.is_running
-        if best is None or not (lag or is_torn):
+        is_short = node.named_end is not None and not node.is_running
+        if best is None or not (lag or is_torn or is_short):
             continue
         alone_ms = 2 * best.settings.timing.check_quorum_ms
         doubt = Forgotten(
             first=parts_at(best, node) if lag else node.end.offset,
-            reason=lag or _TORN,
+            reason="lost the end of its log, since another of its files names offset"
+            f" {node.named_end}; a crash can leave the same"
+            if is_short
+            else lag or _TORN,
             is_doubt=True,
-            is_lag=not is_torn,
-            is_explained=not is_torn and _behind_ms(best, node) <= alone_ms,
+            is_lag=not is_torn and not is_short,
+            is_explained=not is_torn and not is_short and _behind_ms(best, node) <= alone_ms,
         )
         forgotten.setdefault(node.id, doubt)
     return forgotten
@@ -171,7 +177,8 @@ def _lags(best: NodeCase, node: NodeCase) -> str:
     times = node.log.last_timestamp_ms, best.log.last_timestamp_ms
     if node.is_running or node.end.is_at_least(best.end) or min(times) < 0:
         return ""
-    behind = f"{_behind_ms(best, node) / 1000:.1f} s"
+    seconds = _behind_ms(best, node) / 1000
+    behind = f"{seconds:.1f} s" if seconds >= 0.05 else "less than 0.1 s"
     return f"ends {behind} before node {best.id}: it lagged or was stopped, or it is an old copy"
 
 

@@ -30,7 +30,7 @@ from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, TIMING_KEYS, NodeSet
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachable_by
 from kraftool.reports.election.moments import at_one_moment
-from kraftool.reports.findings.finding import Finding, in_order
+from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters import between, identities
@@ -208,7 +208,28 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
         doubtful_voters=()
         if log.control(static).voters or source.newest is None
         else tuple(sorted((source.newest.voters or NO_VOTERS).ids)),
+        unseen=_unseen(source, log),
+        is_unread=source.is_log_unread,
+        named_end=next(
+            (
+                finding.offset
+                for finding in source.findings
+                if finding.code == log_kinds.END_LOST.code
+            ),
+            None,
+        ),
     )
+
+
+def _unseen(source: VoterSourceReport, log: Log) -> str:
+    """Return why the log may have had more records; a snapshot may be alone after a recovery."""
+    if source.is_log_unread:
+        return "has a log that could not be read"
+    is_lost = any(
+        finding.code == log_kinds.MISSING.code and finding.severity is not Severity.INFO
+        for finding in source.findings
+    )
+    return f"has a snapshot at {log.view().end.offset} and no log" if is_lost else ""
 
 
 def marked(marker: WitnessMarker) -> str:

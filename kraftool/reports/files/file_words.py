@@ -92,7 +92,8 @@ def holds(file: FileReport, lock: LockState = LockState.UNKNOWN) -> str:
             return f"topic id {content.topic_id}"
         case EntryList():
             spare = ", preallocated" if content.zero_tail else ""
-            return many(content.count, _ENTRY_WORDS.get(file.kind, "entry")) + spare
+            damaged = ", damaged" if any(finding.undecoded for finding in file.findings) else ""
+            return many(content.count, _ENTRY_WORDS.get(file.kind, "entry")) + spare + damaged
         case Settings():
             return many(len(content.entries), "setting")
     if file.kind is FileKind.LOCK:

@@ -359,7 +359,8 @@ def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
         details = [size]
         if (offset, epoch) == BOOTSTRAP_SNAPSHOT:
             details.append("as formatted")
-        if not all(snapshot.is_whole for _, snapshot in holders):
+        is_whole = all(snapshot.is_whole for _, snapshot in holders)
+        if not is_whole:
             details.append("damaged")
         if disputed:
             details.append("other nodes have this offset in another epoch")
@@ -377,7 +378,7 @@ def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
                 rank=Rank.SNAPSHOT,
                 what=f"snapshot {offset}-{epoch}",
                 details=tuple(details),
-                severity=Severity.ERROR if disputed else Severity.INFO,
+                severity=Severity.ERROR if disputed or not is_whole else Severity.INFO,
                 data={
                     "files": [
                         {"node": nodes[index].label, "file": snapshot.name, "size": snapshot.size}

@@ -6,6 +6,7 @@ a running controller. It refuses to compare sources; that is `diff.py` and the r
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from dataclasses import field, replace
 from enum import StrEnum
@@ -13,10 +14,12 @@ from enum import StrEnum
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Ids
+from kraftool.decoders.names import METADATA_FOLDER, segment_offset
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.raft.names import NO_VOTERS, Endpoints, VoterSet
 from kraftool.reports.files.metadata_summary import NodeIds, SeenVoters, VoterSource
 from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds.directory import UNREADABLE
 from kraftool.storage.witness_marker import WitnessMarker
 
 
@@ -199,6 +202,16 @@ class VoterSourceReport:
     """Of its own files: what could not be read, and damage that may hide a change."""
     keeps_from_starting: Finding | None = None
     """Why Kafka exits when it starts on the directory; None if it starts."""
+
+    @property
+    def is_log_unread(self) -> bool:
+        """True if a segment could not be read, or the folder that has them could not be listed."""
+        names = (
+            os.path.basename(finding.file)
+            for finding in self.findings
+            if finding.code == UNREADABLE.code
+        )
+        return any(name == METADATA_FOLDER or segment_offset(name) is not None for name in names)
 
     @property
     def voter_sets(self) -> tuple[HistoryEntry, ...]:

@@ -234,8 +234,11 @@ def _standing(report: Report) -> Iterable[str]:
             )
     ungiven = [node_id for node_id in absent if node_id not in missing]
     if ungiven:
-        are_down = f"{listed(ungiven)} {'is' if len(ungiven) == 1 else 'are'} down"
-        yield f"No directory was given for {listed(ungiven)}: kraftool assumes that {are_down}."
+        is_one = len(ungiven) == 1
+        yield (
+            f"kraftool assumes that {listed(ungiven)} {'is' if is_one else 'are'} down, because"
+            f" {'its directory was' if is_one else 'their directories were'} not given."
+        )
     if case.cannot_start:
         counts = "counts" if len(case.cannot_start) == 1 else "count"
         yield (
@@ -258,6 +261,11 @@ def _empties(report: Report) -> Iterable[str]:
                 )
                 so = f"and by its own log {own}"
             yield (f"{node.id} was formatted again: the voter {node.id} is another replica, {so}.")
+        elif node.is_unread:
+            yield (
+                f"The log of {node.id} could not be read. In the runs it ends at offset"
+                f" {node.end.offset}."
+            )
         elif report.case.voters.has(node.key) and is_empty(node) and not all_empty(report):
             yield (
                 f"{node.id} is a voter with an empty log: it votes for the first candidate that"
@@ -285,11 +293,14 @@ def _why(report: Report) -> str:
     reaching = [node_id for node_id in report.up if voters.has(case.by_id[node_id].key)]
     gone = sorted(voters.ids - set(reaching))
     if len(reaching) < voters.majority:
-        have = f"only {listed(reaching)}" if reaching else "none"
-        is_are = "is" if len(reaching) < 2 else "are"
+        available = "no voter is available"
+        if len(reaching) == 1:
+            available = f"only voter {reaching[0]} is available"
+        elif reaching:
+            available = f"only voters {listed(reaching)} are available"
         return (
-            f"of the {len(voters)} voters {listed(sorted(voters.ids))} {have} {is_are}"
-            f" available, but {voters.majority} are needed ({_missing(report, gone)})"
+            f"{available}, and a majority is {voters.majority} of {many(len(voters), 'voter')}"
+            f" ({_missing(report, gone)})"
         )
     refusals = [refusal for chance in report.chances for refusal in chance.refusals]
     reasons = [refusal.reason for refusal in refusals if refusal.kind != "silent"]
@@ -305,14 +316,15 @@ def _missing(report: Report, gone: Sequence[int]) -> str:
     reasons: dict[str, list[int]] = {}
     for voter_id in gone:
         if voter_id in report.conditions.down:
-            why = "down"
+            why = "{ids} {are} down"
+        elif voter_id in dict(report.case.missing):
+            why = "the configured directory of {ids} does not exist"
         elif voter_id in report.case.unknown:
-            is_lost = voter_id in dict(report.case.missing)
-            lacking = "the directory that it is configured with" if is_lost else "a directory here"
-            why = f"without {lacking}, and assumed down"
+            why = "no directory was given for {ids}"
         else:
-            why = "newly formatted"
+            why = "{ids} {are} newly formatted"
         reasons.setdefault(why, []).append(voter_id)
     return "; ".join(
-        f"{listed(ids)} {'is' if len(ids) == 1 else 'are'} {why}" for why, ids in reasons.items()
+        why.format(ids=listed(ids), are="is" if len(ids) == 1 else "are")
+        for why, ids in reasons.items()
     )

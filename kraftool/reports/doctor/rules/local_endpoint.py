@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import Voter
@@ -21,7 +22,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             continue
         if voters.source not in (VoterSource.RECORD, VoterSource.PROPERTIES):
             continue
-        local = [voter for voter in voters.voters if _is_local(voter)]
+        local = sorted(filter(_is_local, voters.voters), key=attrgetter("id"))
         if not local:
             continue
         together = len(local) == len(voters.voters)

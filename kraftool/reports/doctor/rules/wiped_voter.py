@@ -27,6 +27,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             voter = voters.of(directory.node_id)
             if directory.report is None or voter is None or directory.node_id in with_log:
                 continue
+            if directory.source.is_log_unread:
+                continue
             if matches(voter, directory.summary.node.directory_id):
                 wiped.append(directory)
         most = len({directory.node_id for directory in wiped}) >= voters.voters.majority

@@ -24,6 +24,14 @@ TORN_TAIL = _kind(
     "The log ends inside a batch, as after a crash or in a copy of a running node.",
     "nothing to do: Kafka cuts it off when it next starts",
 )
+END_LOST = _kind(
+    "END-LOST",
+    _WARNING,
+    "Other files name offsets beyond the end of the log: it lost its end, with all that this node"
+    " had confirmed there. A crash, or a copy of a running node, can leave this too.",
+    "look for the missing segment before the node starts. If it is gone, let another node that has"
+    " the records lead. Kafka deletes these traces when it starts",
+)
 ZERO_TAIL = _kind(
     "ZERO-TAIL",
     _WARNING,

@@ -1,0 +1,60 @@
+"""Files that name offsets beyond the end of a log that is whole: the log lost its end.
+
+Kafka makes the files of a segment together, and writes an epoch's start before its first batch. It
+deletes what is beyond the end when it starts. So only a directory that was not started since shows
+this. It owns no judgement of what was lost: only other nodes show that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.names import parse_segment_name
+from kraftool.reports.files.directory_summary import base_offset
+from kraftool.reports.files.file_report import FileReport
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.logs.summary import LogSummary
+
+_OF_SEGMENTS = frozenset({FileKind.OFFSET_INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX})
+
+
+def named_ends(files: Sequence[FileReport], end: int) -> Iterator[Finding]:
+    """Yield the file that names the highest offset beyond the end of the log."""
+    segments = [file for file in files if file.kind is FileKind.LOG and file.is_live]
+    if not all(isinstance(file.content, LogSummary) and not file.findings for file in segments):
+        return  # what is damaged, or was not read, says itself that there was more
+    named = [
+        *_epochs(files, end),
+        *_without_log(files, {base_offset(file) for file in segments}, end),
+    ]
+    if named:
+        offset, file, words = max(named, key=lambda item: item[0])
+        yield log_kinds.END_LOST.at(
+            file.name, f"the log ends at {end}, but {words} {offset}", offset=offset
+        )
+
+
+_Named = tuple[int, FileReport, str]
+
+
+def _epochs(files: Sequence[FileReport], end: int) -> Iterator[_Named]:
+    for file in files:
+        content = file.content
+        if file.is_live and isinstance(content, LeaderEpochCheckpoint) and content.accepted:
+            for entry in content.entries:
+                if entry.start_offset > end:
+                    yield entry.start_offset, file, f"epoch {entry.epoch} begins at"
+
+
+def _without_log(
+    files: Sequence[FileReport], with_log: set[int | None], end: int
+) -> Iterator[_Named]:
+    for file in files:
+        name = parse_segment_name(file.basename)
+        if name is None or not file.is_live or file.kind not in _OF_SEGMENTS:
+            continue
+        if name.base_offset >= end and name.base_offset not in with_log:
+            yield name.base_offset, file, "there is the index of a segment from"

@@ -90,7 +90,7 @@ async def _measured(pilot: Pilot[None], action: str, keys: Sequence[str]) -> Sta
 
 
 def _run(watcher: PictureSource, actions: Sequence[tuple[str, Sequence[str]]]) -> list[Stalls]:
-    found: list[Stalls] = []
+    measured: list[Stalls] = []
 
     async def run() -> None:
         app = WatchApp(watcher, environment={})
@@ -98,10 +98,10 @@ def _run(watcher: PictureSource, actions: Sequence[tuple[str, Sequence[str]]]) -
             while app.picture is None:
                 await pilot.pause(0.05)
             for action, keys in actions:
-                found.append(await _measured(pilot, action, keys))
+                measured.append(await _measured(pilot, action, keys))
 
     asyncio.run(run())
-    return found
+    return measured
 
 
 def _typed(words: str) -> list[str]:
@@ -114,9 +114,9 @@ def main() -> None:
     parser.add_argument("--log", help="a data directory with a large log")
     parser.add_argument("--state", help="a data directory with a large state")
     asked = parser.parse_args()
-    found: list[Stalls] = []
+    measured: list[Stalls] = []
     if asked.log:
-        found += _run(
+        measured += _run(
             Watcher(Sources(directories=(asked.log,))),
             [
                 ("Log", ["2"]),
@@ -125,7 +125,7 @@ def main() -> None:
             ],
         )
     if asked.state:
-        found += _run(
+        measured += _run(
             Watcher(Sources(directories=(asked.state,))),
             [
                 ("State", ["3"]),
@@ -133,11 +133,11 @@ def main() -> None:
                 ("State, search", ["escape", "slash", *_typed("nowhere"), "enter"]),
             ],
         )
-    found += _run(
+    measured += _run(
         _OnePicture(),
         [("What if of 105 nodes", ["8"]), ("What if, lose a node", ["space"])],
     )
-    for stalls in found:
+    for stalls in measured:
         phase = (
             "result first" if stalls.phase_after_ms is None else f"{stalls.phase_after_ms:.0f} ms"
         )

@@ -143,12 +143,12 @@ def test_two_of_three_down_ends_with_1_and_says_what_to_start(
 ) -> None:
     ran = kraftool("simulate-election", *FEW, "--down", 2, "--down", 3, *voters)
     assert ran.code == 1
-    told = words(ran.text)
-    assert told.startswith(
+    text = words(ran.text)
+    assert text.startswith(
         "✖ No leader is possible: only voter 4 is available, and a majority is 2 of 3 voters"
         " (2 and 3 are down)."
     )
-    assert "→ Start 2 or 3: with either a leader can be elected." in told
+    assert "→ Start 2 or 3: with either a leader can be elected." in text
     assert "2 does not answer 4: it is down" in ran.text
 
 

@@ -49,7 +49,7 @@ class Past(Kept):
         kafka.wait_for("all logs to end alike", self._photograph_level, every=0.2)
         leader = cluster.wait_leader()
         laggard = next(controller for controller in self.controllers if controller is not leader)
-        others = [each for each in self.nodes if each is not laggard]
+        others = [member for member in self.nodes if member is not laggard]
         cluster.kill(laggard)
         self._create(*LATE[:2])
         cluster.wait_caught_up(self.broker)

@@ -177,8 +177,8 @@ class Clients:
         """End the load; return what the clients found of it."""
         self._process.stdin.write(b"end\n")
         self._process.stdin.flush()
-        found: dict[str, Any] = json.loads(self._line())
-        return found
+        result: dict[str, Any] = json.loads(self._line())
+        return result
 
     def _line(self) -> bytes:
         ready, _, _ = select.select([self._process.stdout], [], [], 4 * kafka.PATIENCE_S)
@@ -187,12 +187,12 @@ class Clients:
         return line
 
 
-def assert_nothing_lost(found: dict[str, Any]) -> None:
-    assert found["acknowledged"] > 100
-    assert found["committed"] > 10
+def assert_nothing_lost(result: dict[str, Any]) -> None:
+    assert result["acknowledged"] > 100
+    assert result["committed"] > 10
     faults = ("lost", "unreadByGroup", "lostCommitted", "torn", "aborted", "errors")
-    assert {name: found[name] for name in faults} == {name: [] for name in faults}
-    assert found["twice"] == 0, "an idempotent producer writes each record once"
+    assert {name: result[name] for name in faults} == {name: [] for name in faults}
+    assert result["twice"] == 0, "an idempotent producer writes each record once"
 
 
 def newest_snapshot(folder: Path) -> list[str]:
@@ -214,9 +214,9 @@ def assert_same_states(cluster: Cluster) -> None:
     assert any(name.endswith(".checkpoint") for name in files)
     for name, tree in shelltrees.kafka_trees(files, cluster.root).items():
         state = state_of(cluster.root / name)
-        found = differences(
+        differing = differences(
             shelltrees.comparable(nodes_of(tree_of(state))), shelltrees.comparable(tree.nodes)
         )
-        assert not found, f"{name}: {found[:3]}"
+        assert not differing, f"{name}: {differing[:3]}"
         at_offset = load_state(str(whole), at=state.end_offset)
         assert state_hash(state.image) == state_hash(at_offset.image), name

@@ -315,7 +315,7 @@ def test_a_voter_formatted_anew_is_known_by_its_directory_id(quorum: Cluster) ->
 def test_a_removed_voter_that_would_join_again(quorum: Cluster) -> None:
     """Its own directory knows nothing of the removal: that the running leader tells."""
     leader = quorum.wait_leader()
-    node = next(each for each in quorum.running() if (each.directory / "old-data").exists())
+    node = next(node for node in quorum.running() if (node.directory / "old-data").exists())
     quorum.kill(node)
     shutil.rmtree(node.metadata_log_dir)
     shutil.move(node.directory / "old-data", node.metadata_log_dir)
@@ -327,7 +327,7 @@ def test_a_removed_voter_that_would_join_again(quorum: Cluster) -> None:
     # On a busy machine there may be more elections, also when they are asked, and more findings,
     # by which the last line of doctor is broken.
     live = (str(settings), *_at(leader))
-    _until(lambda told: "KT-SIG-AUTO-JOIN" in _codes(told), "doctor", *live, code=1)
+    _until(lambda report: "KT-SIG-AUTO-JOIN" in _codes(report), "doctor", *live, code=1)
     kafka.wait_for(
         "doctor to have read both",
         lambda: "1 directory and a live quorum" in _on_one_line(kraftool("doctor", *live).stdout),
@@ -335,8 +335,8 @@ def test_a_removed_voter_that_would_join_again(quorum: Cluster) -> None:
     )
     only_here = f"voter {node.id} only here"
     _until(
-        lambda told: (
-            told["sources"][0]["isBehind"] and only_here in told["sources"][0]["differences"]
+        lambda report: (
+            report["sources"][0]["isBehind"] and only_here in report["sources"][0]["differences"]
         ),
         *("diff-voters", str(node.metadata_log_dir), *_at(leader)),
         code=1,

@@ -30,8 +30,10 @@ def test_a_kafka_leads_again_where_the_witness_alone_has_the_newest_records(
         pytest.skip(problem)
     done = chaos_witness.run(tmp_path / "nodes", rounds=ROUNDS, seed=SEED)
     print(chaos_witness.shown(done.rounds))
-    assert any(each.has_witness_led for each in done.rounds), "no round had the stalemate"
-    slow = [each for each in done.rounds if each.took_s > LONGEST_S]
+    assert any(chaos_round.has_witness_led for chaos_round in done.rounds), (
+        "no round had the stalemate"
+    )
+    slow = [chaos_round for chaos_round in done.rounds if chaos_round.took_s > LONGEST_S]
     assert not slow, chaos_witness.shown(done.rounds)
 
 
@@ -54,10 +56,10 @@ def test_kafka_starts_on_a_directory_with_the_marker_which_then_counts_no_more(
         def marker() -> WitnessMarker | None:
             return witness_marker.read(directory, node_id=1, directory_id=directory_id)
 
-        found = kafka.wait_for("the marker", marker, every=0.1)
-        assert found.is_last_resort
+        written = kafka.wait_for("the marker", marker, every=0.1)
+        assert written.is_last_resort
         cluster.kill(node)
-        assert marker() == found, "a node that was killed leaves it"
+        assert marker() == written, "a node that was killed leaves it"
         cluster.start(node)
         kafka.wait_for("the marker to count no more", lambda: marker() is None, every=0.1)
         assert (node.metadata_log_dir / witness_marker.FILE_NAME).exists()

@@ -20,7 +20,7 @@ from tests.interop.recovering import cluster_of
 pytestmark = pytest.mark.interop
 DYNAMIC, STATIC = "dynamic", "static"
 QUORUMS = [(version, kind) for version in ("4.3.0", "3.9.1") for kind in (DYNAMIC, STATIC)]
-BY_NAME = {each.name: each for each in INCIDENTS}
+BY_NAME = {incident.name: incident for incident in INCIDENTS}
 
 
 def on(*quorums: tuple[str, str]) -> pytest.MarkDecorator:
@@ -105,7 +105,7 @@ def started(past: Past, plan: Plan) -> list[Node]:
     names = [step.hosts for step in plan.steps if step.action is Action.START and step.hosts]
     groups = [[node for node in past.controllers if f"node-{node.id}" in name] for name in names]
     for group in (*groups, past.controllers):
-        past.cluster.start(*(each for each in group if each.process is None))
+        past.cluster.start(*(node for node in group if node.process is None))
         past.cluster.wait_leader()
         past.cluster.wait_caught_up(
             *(controller for controller in past.controllers if controller.process)

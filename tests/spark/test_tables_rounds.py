@@ -82,8 +82,8 @@ def test_several_rounds_give_what_one_gives(
         assert report.log_changes == other.log_changes
         assert (report.read_logs, report.bytes_read) == (other.read_logs, other.bytes_read)
         sums = [
-            [(table.name, table.added_rows, table.removed_rows) for table in each.tables]
-            for each in (report, other)
+            [(table.name, table.added_rows, table.removed_rows) for table in tables_report.tables]
+            for tables_report in (report, other)
         ]
         assert sums[0] == sums[1]
         assert _without_moments(out) == _without_moments(whole)
@@ -125,8 +125,8 @@ def test_the_largest_clusters_are_the_first_of_several_rounds(
         (1, [["c5"], ["c4"], ["c3"], ["c2"], ["c1"], ["c0"]]),
     ):
         monkeypatch.setattr(units, "_ROUND", most)
-        found = [compare(group, None, reach, owners) for group in groups]
-        tasks = [task for task in found if task is not None]
+        compared_groups = [compare(group, None, reach, owners) for group in groups]
+        tasks = [task for task in compared_groups if task is not None]
         rounds = [[task.group.key.name for task in some] for some in units.rounds_of(tasks)]
         assert rounds == expected
         assert tasks == []

@@ -73,11 +73,11 @@ def test_it_looks_as_it_did(folder: Path, theme: str, size: tuple[int, int]) -> 
 
 def test_all_files_are_listed_and_nothing_is_verified_unasked(folder: Path) -> None:
     async def body(pilot: Pilot[None], view: FilesScreen) -> None:
-        told = shown(pilot)
-        for each in ("meta.properties", "epoch 3, leader 2", "…0085-…0003.checkpoint", "1.0 h"):
-            assert each in told
-        assert "not verified: press v" in told
-        assert "✓" not in told
+        text = shown(pilot)
+        for expected in ("meta.properties", "epoch 3, leader 2", "…0085-…0003.checkpoint", "1.0 h"):
+            assert expected in text
+        assert "not verified: press v" in text
+        assert "✓" not in text
         assert view.as_json()["directories"][0]["verification"] is None
 
     run(body, *copied(folder, 2))

@@ -1,6 +1,6 @@
 """The files that each table gets and loses in a run, small in memory until they are committed.
 
-Owns the form in which the driver keeps them: a small cluster alone adds about 45 files, each with
+Owns the form in which the driver keeps them: a small cluster alone adds about 36 files, each with
 statistics. It refuses to choose files, and to commit them: see `settle.py` and `commit.py`.
 """
 

@@ -18,8 +18,6 @@ from kraftool.reports.verify import snapshot_compare
 from kraftool.reports.verify.log_parts import joined
 from kraftool.spark.audit.examine import (
     PASSES,
-    VERIFY_LOG,
-    VERIFY_SNAPSHOT,
     AuditedDirectory,
     examine,
     is_shown_sound,
@@ -135,7 +133,7 @@ def _divided(item: Item, large: int = 1) -> _Divided:
     replays = sum(one.part is not None for one in looks)
     is_read_again = bool(replays) and not is_shown_sound(parts)
     if is_read_again:
-        parts = [parts[0], look(item, (), (VERIFY_LOG, VERIFY_SNAPSHOT))]
+        parts = [look(item)]
     return _Divided(whole(parts), replays, is_read_again)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 from struct import pack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -14,12 +14,12 @@ pytest.importorskip("pyspark")
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.walk import Walk
+from kraftool.reports.files import file_report
+from kraftool.reports.logs.reader import summarize
 from kraftool.reports.verify import snapshot_compare
 from kraftool.reports.verify.log_parts import joined
 from kraftool.spark.audit.examine import (
     PASSES,
-    VERIFY_LOG,
-    VERIFY_SNAPSHOT,
     AuditedDirectory,
     examine,
     is_shown_sound,
@@ -98,6 +98,24 @@ def test_a_sound_log_is_replayed_once(tmp_path: Path, monkeypatch: pytest.Monkey
     assert _result(examine(item)) == alone
 
 
+def test_the_three_commands_read_each_file_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _changing(tmp_path)
+    (item,) = _items(tmp_path)
+    summaries = []
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        summaries.append(options)
+        return summarize(*arguments, **options)
+
+    monkeypatch.setattr(file_report, "summarize", counted)
+    examine(item)
+    below = path / "__cluster_metadata-0"
+    with_batches = [*below.glob("*.log"), *path.rglob("*.checkpoint")]
+    assert len(summaries) == len(with_batches) == 4
+
+
 def test_a_snapshot_that_differs_is_found_though_the_log_was_replayed(tmp_path: Path) -> None:
     path = _changing(tmp_path)
     other = _changing(tmp_path / "other")
@@ -135,7 +153,7 @@ def _divided(item: Item, large: int = 1) -> _Divided:
     replays = sum(one.part is not None for one in looks)
     is_read_again = bool(replays) and not is_shown_sound(parts)
     if is_read_again:
-        parts = [parts[0], look(item, (), (VERIFY_LOG, VERIFY_SNAPSHOT))]
+        parts = [look(item)]
     return _Divided(whole(parts), replays, is_read_again)
 
 

@@ -76,17 +76,15 @@ def test_the_batches_of_a_whole_log_are_known_whatever_snapshots_it_has() -> Non
     assert damaged
 
 
-def test_a_large_directory_has_a_task_for_each_command_and_small_ones_share() -> None:
+def test_a_large_directory_has_a_task_by_itself_and_small_ones_share() -> None:
     (item,) = find([str(SINGLE)]).items
     small = [item] * 1000
     tasks = deal(small, 2)
     assert [look.number for task in tasks for look in task] == list(range(1000))
     assert 16 <= len(tasks) <= 40
     huge = (replace(item[0], size=LARGE),)
-    first, second, third, *rest = deal([huge, *small], 2)
-    assert [[(look.number, look.passes) for look in task] for task in (first, second, third)] == [
-        [(0, (command,))] for command in PASSES
-    ]
+    first, *rest = deal([huge, *small], 2)
+    assert [(look.number, look.passes) for look in first] == [(0, PASSES)]
     assert sum(map(len, rest)) == len(small)
 
 

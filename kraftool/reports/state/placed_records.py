@@ -83,10 +83,8 @@ class PlacedRecords:
         pieces = self._places.find(batch.data, MOST_RECORDS)
         if pieces is None:
             return None
-        if isinstance(self._source, KeptBatches):
-            self._source.keep(batch)
         parts: list[FoundPiece | FoundRecord] = []
-        position = batch.position
+        position, has_pieces = batch.position, False
         for index, count, start, end, content, number, is_newest, crc in pieces:
             size = end - start
             if isinstance(content, bytes):
@@ -95,6 +93,9 @@ class PlacedRecords:
                 place = position + start
                 piece = PlacedPiece(number, count, place, size, index, is_newest, crc)
                 parts.append(FoundPiece(content, piece, start))
+                has_pieces = True
+        if has_pieces and isinstance(self._source, KeptBatches):
+            self._source.keep(batch)
         return parts
 
     def items(self, piece: PlacedPiece) -> Sequence[PartitionRegistration]:
@@ -124,7 +125,7 @@ def kept_records(name: str) -> PlacedRecords | None:
 
 
 class KeptBatches(ClosingSource):
-    """The bytes of batches that have passed."""
+    """The bytes of batches with partitions that have passed."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -184,8 +184,8 @@ def whole(parts: Sequence[DirectoryPart], ignored_codes: Collection[str] = ()) -
 
 
 def is_shown_sound(parts: Sequence[DirectoryPart]) -> bool:
-    """True if the parts of a divided directory show that its log is sound. If not, verify-log and
-    verify-snapshot have to look at it undivided."""
+    """True if the parts of a divided directory show that its log is sound. If not, the commands
+    have to look at it undivided."""
     return _compared(parts, ()) is not None
 
 
@@ -194,34 +194,34 @@ def _compared(
 ) -> Sequence[DirectoryPart] | None:
     replays = [part for part in parts if part.replayed is not None]
     commands = [part for part in parts if part.replayed is None]
-    if len(commands) != len(PASSES) or not replays:
+    if len(commands) != 1 or not replays:
         return None
-    doctor, log, snapshot = commands
-    if log.checked is None:
+    (looked,) = commands
+    if looked.checked is None:
         return None
     replayed = [part.replayed for part in replays if part.replayed is not None]
-    hashes = {verified.file: verified.state_hash for verified in snapshot.snapshots}
-    known = joined(replayed, hashes, log.checked.end_offset)
+    hashes = {verified.file: verified.state_hash for verified in looked.snapshots}
+    known = joined(replayed, hashes, looked.checked.end_offset)
     if known is None:
         return None
-    directory = VerifiedDirectory(path="", snapshots=snapshot.snapshots)
+    directory = VerifiedDirectory(path="", snapshots=looked.snapshots)
     compared = equal_to(directory, replayed[0].log_start, known)
     if compared is None:
         return None
-    merge = Said(log.summary.name, ignored_codes)
-    merge.take_ignored(snapshot.ignored)
-    for finding in snapshot.findings:
+    merge = Said(looked.summary.name, ignored_codes)
+    merge.take_ignored(looked.ignored)
+    for finding in looked.findings:
         merge.take(finding)
-    for before, after in zip(snapshot.snapshots, compared.snapshots, strict=True):
+    for before, after in zip(looked.snapshots, compared.snapshots, strict=True):
         new = (finding for finding in after.findings if finding not in before.findings)
         merge.add_all(VERIFY_SNAPSHOT, new)
-    snapshot = replace(
-        snapshot,
+    looked = replace(
+        looked,
         findings=merge.findings(),
         ignored=merge.ignored_keys,
         snapshots=compared.snapshots,
     )
-    return [doctor, log, snapshot, *replays]
+    return [looked, *replays]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,6 @@ from kraftool.spark.audit.examine import (
     DOCTOR,
     PASSES,
     REPLAY,
-    VERIFY_LOG,
-    VERIFY_SNAPSHOT,
     DirectoryPart,
     is_shown_sound,
     look,
@@ -45,8 +43,10 @@ _TASKS_A_CORE = 16
 """So many tasks of a core keep it busy to the end; more of them cost more than they gain."""
 _DIRECTORY = 1 << 20
 """The bytes that take as long as what there is to do for any directory."""
+_WITH_REPLAY = 2
+"""A replay takes about as long as all else that there is to do for a log."""
 LARGE = 64 << 20
-"""Directories from this size on are looked at by each command in a task of its own."""
+"""The logs of directories from this size on are replayed in tasks of their own."""
 _PARTS_OF_LARGE = 2
 _ORDER = (*PASSES, REPLAY)
 _COLUMNS = "number INT, place INT, kin BINARY, traces BINARY, part BINARY"
@@ -67,12 +67,8 @@ class Examined:
         again = self._not_sound(divided) if divided else []
         if again:
             # A task each: these are large.
-            passes = VERIFY_LOG, VERIFY_SNAPSHOT
-            undivided = self._rows(
-                [[ExaminedItem(number, items[number], passes)] for number in again]
-            )
-            left = f"place = {_ORDER.index(DOCTOR)} OR NOT {_is_one_of(again)}"
-            self.frame = self.frame.where(left).union(undivided)
+            undivided = self._rows([[ExaminedItem(number, items[number])] for number in again])
+            self.frame = self.frame.where(f"NOT {_is_one_of(again)}").union(undivided)
         table = self.frame.select("number", "kin").where("kin IS NOT NULL").toArrow()
         numbers, kin = (table.column(name).to_pylist() for name in ("number", "kin"))
         self.members: Mapping[int, Kin] = {
@@ -147,12 +143,14 @@ class ExaminedItem(NamedTuple):
     @property
     def weight(self) -> float:
         """The bytes that take about as long."""
-        return size_of(self.item) * self.share * len(self.passes) + _DIRECTORY
+        is_replay = self.part is not None
+        times = 1 if is_replay or self.is_divided else _WITH_REPLAY
+        return size_of(self.item) * self.share * times + _DIRECTORY
 
 
 def deal(items: Sequence[Item], cores: int) -> list[list[ExaminedItem]]:
-    """The items, the largest of which come first, on tasks: a large one has a task for each
-    command, small ones share one."""
+    """The items, the largest of which come first, on tasks: a large one has a task for each part
+    of its replay, small ones share one."""
     looks = [
         (look, look.weight) for number, item in enumerate(items) for look in looks_at(number, item)
     ]
@@ -174,13 +172,11 @@ def looks_at(number: int, item: Item, large: int = LARGE) -> list[ExaminedItem]:
     if size_of(item) < large or any(is_url(file.root) for file in item):
         return [ExaminedItem(number, item)]
     parts = _parts_of(item, large // _PARTS_OF_LARGE)
-    looks = [
-        ExaminedItem(number, item, (command,), is_divided=len(parts) > 1) for command in PASSES
-    ]
-    if len(parts) > 1:
-        share = 1 / len(parts)
-        looks += [ExaminedItem(number, item, (REPLAY,), part, share) for part in parts]
-    return looks
+    if len(parts) < 2:
+        return [ExaminedItem(number, item)]
+    share = 1 / len(parts)
+    replays = [ExaminedItem(number, item, (REPLAY,), part, share) for part in parts]
+    return [ExaminedItem(number, item, is_divided=True), *replays]
 
 
 def _parts_of(item: Item, part_bytes: int) -> list[ReplayRange]:

@@ -279,5 +279,5 @@ def test_files_of_entries_that_cannot_be_read_are_marked_as_damaged(
     empty = data / "__cluster_metadata-0" / f"{10**6:020}.snapshot"
     empty.write_bytes(b"")
     ran = kraftool("dump", data)
-    (row,) = [line for line in ran.out.splitlines() if line.startswith(f"  {empty.name}")]
+    (row,) = [line for line in ran.text.splitlines() if line.startswith(f"  {empty.name}")]
     assert row.endswith("0 B  0 producers, damaged")

@@ -311,10 +311,10 @@ def test_what_nobody_expected_in_one_directory_is_a_finding(
 
     quorum(tmp_path / "cluster")
 
-    def failing(path: str, *rest: object) -> None:
+    def failing(path: str, progress: object, *, replays: bool) -> None:
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(examine_module, "_doctor", failing)
+    monkeypatch.setattr(examine_module, "read_once", failing)
     (item, *_) = find([str(tmp_path)]).items
     examined = examine_module.examine(item)
     (finding,) = examined.findings

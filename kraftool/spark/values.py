@@ -87,12 +87,17 @@ def collected(frame: DataFrame, column: str) -> list[Any]:
 
 
 def map_groups(
-    frame: DataFrame, key: str, task: Callable[[Any, list[Row]], Iterable[Row]], schema: str
+    frame: DataFrame,
+    key: str,
+    task: Callable[[Any, list[Row]], Iterable[Row]],
+    schema: str,
+    parts: int,
 ) -> DataFrame:
     """All rows that a task makes of the rows with one key. A key and its rows come as Arrow has
-    them, the key first; they are in the memory of one worker."""
+    them, the key first; they are in the memory of one worker. The keys are dealt out to `parts`
+    tasks: each job that reads the result has as many, with or without rows."""
     others = [name for name in frame.columns if name != key]
-    ordered = frame.select(key, *others).repartition(key).sortWithinPartitions(key)
+    ordered = frame.select(key, *others).repartition(parts, key).sortWithinPartitions(key)
     return ordered.mapInArrow(partial(_rows_of_groups, task, arrow_of(schema)), schema)
 
 

@@ -41,6 +41,8 @@ MOST_TASKS = 4096
 """Beyond so many tasks, large directories share them too."""
 _TASKS_A_CORE = 16
 """So many tasks of a core keep it busy to the end; more of them cost more than they gain."""
+_GROUP_TASKS_A_CORE = 4
+"""Each of the audit's sums is a job with as many tasks, and a task without work takes 20 ms."""
 _DIRECTORY = 1 << 20
 """The bytes that take as long as what there is to do for any directory."""
 _WITH_REPLAY = 2
@@ -87,6 +89,10 @@ class Examined:
         named = broadcast(self._spark.createDataFrame(table))
         return self.frame.join(named, "number").select("key", *columns)
 
+    def tasks_for(self, groups: int) -> int:
+        """The number of tasks that compare so many groups of directories with each other."""
+        return max(min(groups, _GROUP_TASKS_A_CORE * self.cores), 1)
+
     def forget(self) -> None:
         """Let Spark drop what it keeps for this."""
         for frame in self._kept:
@@ -102,7 +108,8 @@ class Examined:
     def _not_sound(self, divided: Collection[int]) -> list[int]:
         """The divided directories whose parts do not show that the log is sound."""
         parts = self.frame.where(_is_one_of(divided)).select("number", "place", "part")
-        numbers = map_groups(parts, "number", _numbers_not_sound, "number INT").toArrow()
+        tasks = self.tasks_for(len(divided))
+        numbers = map_groups(parts, "number", _numbers_not_sound, "number INT", tasks).toArrow()
         return sorted(numbers.column("number").to_pylist())
 
 

@@ -156,7 +156,8 @@ def _grouped(
     if several:
         frame = examined.keyed(several, "number", "kin", "traces")
         task = partial(_group, strange=strange, apart=apart, looks_for_pieces=looks_for_pieces)
-        rows = map_groups(frame, "key", task, "held BINARY")
+        tasks = examined.tasks_for(len(sizes) - len(groups))
+        rows = map_groups(frame, "key", task, "held BINARY", tasks)
         groups.update(collected(rows, "held"))
     return groups
 

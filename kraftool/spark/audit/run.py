@@ -76,7 +76,8 @@ def _compared(
     )
     columns, none = ("number", "place", "part"), "CAST(NULL AS BINARY) AS divergence"
     members = examined.keyed(keys, *columns).selectExpr("*", none)
-    rows = _kept(map_groups(members, "key", task, ROWS), kept)
+    tasks = examined.tasks_for(len(set(keys.values())))
+    rows = _kept(map_groups(members, "key", task, ROWS, tasks), kept)
     unread = set(collected(rows_of(rows, AuditRowKind.UNCOMPARED), "held"))
     if not unread:
         return rows
@@ -92,7 +93,7 @@ def _compared(
         both = both.unionByName(divergences, allowMissingColumns=True)
     task = partial(task, is_read=True)
     return rows.where(f"kind <> {int(AuditRowKind.UNCOMPARED)}").union(
-        _kept(map_groups(both, "key", task, ROWS), kept)
+        _kept(map_groups(both, "key", task, ROWS, examined.tasks_for(len(unread))), kept)
     )
 
 

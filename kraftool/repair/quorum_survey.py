@@ -49,6 +49,8 @@ class SurveyedQuorum:
     is_running: bool = False
     doubtful_voters: tuple[int, ...] = ()
     """Voters that only a damaged file names; empty if a whole one names any."""
+    named_end: int | None = None
+    """An offset beyond the end of its log that another of its files names."""
 
     def __post_init__(self) -> None:
         for pairs in (self.epochs, self.voter_sets, self.kraft_versions):
@@ -88,6 +90,7 @@ def surveyed_quorum(node: NodeCase, cluster_id: str) -> SurveyedQuorum:
         fetch_timeout_ms=settings.timing.fetch_timeout_ms,
         is_running=node.is_running,
         doubtful_voters=node.doubtful_voters,
+        named_end=node.named_end,
     )
 
 
@@ -122,4 +125,5 @@ def surveyed_node(kept: SurveyedQuorum, source: str) -> NodeCase:
         source=source,
         is_running=kept.is_running,
         doubtful_voters=kept.doubtful_voters,
+        named_end=kept.named_end,
     )

@@ -103,6 +103,24 @@ def test_a_torn_tail_beside_a_lost_voter_is_not_called_harmless(tmp_path: Path) 
     assert "voter 2 has a torn tail" in loss.text
 
 
+def test_a_lost_end_beside_a_lost_voter_is_not_called_harmless(tmp_path: Path) -> None:
+    """Kafka writes the start of an epoch after the batches before it. So what the checkpoint names
+    beyond the end was in the log, and may have been confirmed with the lost voter."""
+    quorum = Quorum(tmp_path, EQUAL, [1, 2])
+    assert quorum.plan("lost=3").loss.verdict is LossBound.NONE
+    checkpoint = quorum.partition(2) / "leader-epoch-checkpoint"
+    version, count, *entries = checkpoint.read_text().splitlines()
+    last = max(int(entry.split()[0]) for entry in entries)
+    beyond = quorum.survey(2).end.offset + 9
+    lines = [version, str(int(count) + 1), *entries, f"{last + 1} {beyond}"]
+    checkpoint.write_text("\n".join(lines) + "\n")
+    loss = quorum.plan("lost=3").loss
+    assert loss.verdict is LossBound.POSSIBLE
+    assert f"voter 2 lost the end of its log, since another of its files names offset {beyond}" in (
+        loss.text
+    )
+
+
 def test_the_whole_batches_after_damage_end_with_their_last_record(tmp_path: Path) -> None:
     """Bytes after them that are not a batch add no record."""
     quorum = Quorum(tmp_path, EQUAL, [1])

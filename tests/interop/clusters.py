@@ -130,6 +130,16 @@ def _format_in_one_jvm(version: str, nodes: Sequence[Node], arguments: Sequence[
             storage_session(version).call(named)
 
 
+def _is_too_early(refusal: str, *, at_leader: bool) -> bool:
+    """True if the operation was not sent, and can be sent again.
+
+    A controller that has just started refuses until it has read its metadata. And on a busy
+    machine another node leads by the time at which Kafka's client has connected.
+    """
+    is_unassigned = "Timed out waiting for a node assignment" in refusal
+    return "Direct-to-controller communication" in refusal or (at_leader and is_unassigned)
+
+
 class Cluster:
     """Nodes of one Kafka version that form one cluster below `root`."""
 
@@ -389,30 +399,25 @@ class Cluster:
         that is up again keeps getting NOT_LEADER_OR_FOLLOWER, and does not look for the new one.
         """
         brokers = [node for node in self.running() if node.broker]
-        question: dict[str, Any] = {"op": operation}
-        if at_leader or not brokers:
-            nodes = [self.wait_leader()] if at_leader else self.running()
-            question |= {"at": ",".join(n.at("CONTROLLER") for n in nodes), "via": "controller"}
-        else:
-            question["at"] = ",".join(n.at("SASL" if sasl else "BROKER") for n in brokers)
+        question: dict[str, Any] = {"op": operation} | fields
         if sasl:
             question["client"] = SASL_CLIENT
-        answer = self._answer(question | fields)
-        self.note(f"admin {operation} {self._shown(fields)}")
-        return answer
-
-    def _answer(self, question: dict[str, Any]) -> Any:
-        """The answer. A controller that has just started refuses until it has read its metadata."""
 
         def probe() -> tuple[Any] | None:
+            if at_leader or not brokers:
+                nodes = [self.wait_leader()] if at_leader else self.running()
+                where = {"at": ",".join(n.at("CONTROLLER") for n in nodes), "via": "controller"}
+            else:
+                where = {"at": ",".join(n.at("SASL" if sasl else "BROKER") for n in brokers)}
             try:
-                return (self.session.call(question),)
+                return (self.session.call(question | where),)
             except AdminRefused as refusal:
-                if "Direct-to-controller communication" in str(refusal):
+                if _is_too_early(str(refusal), at_leader=at_leader):
                     return None
                 raise
 
-        (answer,) = kafka.wait_for(f"an answer to {question['op']}", probe, every=0.2)
+        (answer,) = kafka.wait_for(f"an answer to {operation}", probe, every=0.2)
+        self.note(f"admin {operation} {self._shown(fields)}")
         return answer
 
     def refused(self, operation: str, *, quiet: bool = False, **fields: Any) -> str | None:

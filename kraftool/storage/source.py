@@ -90,18 +90,16 @@ class FileSource(ClosingSource):
         assert position >= 0, position
         assert size >= 0, size
         try:
-            chunks = []
+            chunks: list[bytes] = []
             read = 0
             # A buffer for more than the file has costs more than reading a small file.
-            most = min(CHUNK, max(self.size() - position, 0) + _BEYOND) if size > _BEYOND else size
+            room = size if size <= _BEYOND else max(self.size() - position, 0) + _BEYOND
             while read < size:
-                data = os.pread(self._fd, min(size - read, most), position + read)
-                if read == 0 and (len(data) == size or not data):
-                    return data
+                most = min(size - read, max(room - read, _BEYOND), CHUNK)
+                # A short answer is either the end or a file system's whim.
+                data = os.pread(self._fd, most, position + read)
                 if not data:
                     break
-                # A short answer is either the end or a file system's whim.
-                most = CHUNK if len(data) == most else _BEYOND
                 chunks.append(data)
                 read += len(data)
         except OSError as error:
@@ -111,7 +109,7 @@ class FileSource(ClosingSource):
                 if error.errno == errno.EIO
                 else "",
             ) from error
-        return b"".join(chunks)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def close(self) -> None:
         if self._fd >= 0:

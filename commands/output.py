@@ -360,7 +360,23 @@ def _run_words(run: Callable[[list[str]], int | None]) -> int:
         _trace(error)
         return ExitCode.INTERNAL
     except Exception as error:
-        return _unexpected(error)
+        return _missing_package(error) or _unexpected(error)
+
+
+_PACKAGES_OF_SPARK = frozenset({"deltalake", "pyarrow", "pyspark"})
+
+
+def _missing_package(error: Exception) -> int:
+    """Say which package of an extra is not installed; 0 if the error is another one."""
+    package = (getattr(error, "name", None) or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or package not in _PACKAGES_OF_SPARK:
+        return 0
+    _complain(
+        f"this needs the package {package}, which is not installed",
+        "pip install 'kraftool[spark]'",
+    )
+    _trace(error)
+    return ExitCode.USAGE
 
 
 def _unexpected(error: Exception) -> int:

@@ -163,7 +163,7 @@ def _worker_python(conf: Any, *, is_local: bool) -> str:
 def _check_packages() -> None:
     for package, oldest in _OLDEST.items():
         if importlib.util.find_spec(package) is None:
-            raise KraftoolError(
+            raise UnusableError(
                 f"this needs the package {package}, which is not installed", hint=_INSTALL
             )
         # Spark's own distribution brings pyspark as a folder, of which no version is known here.
@@ -171,7 +171,7 @@ def _check_packages() -> None:
             version = importlib.metadata.version(package)
             if tuple(map(int, re.findall(r"\d+", version)[:2])) < oldest:
                 wanted = ".".join(map(str, oldest))
-                raise KraftoolError(
+                raise UnusableError(
                     f"this needs {package} {wanted} or newer, but {version} is installed",
                     hint=_INSTALL,
                 )

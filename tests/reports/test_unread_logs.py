@@ -142,6 +142,14 @@ def test_a_log_whose_newest_segment_is_gone_is_not_called_whole(
     assert not found(_END_LOST, path)
 
 
+def test_a_log_that_lost_all_its_batches_is_not_called_new(tmp_path: Path) -> None:
+    path = node(tmp_path / "1", Log(), 1)
+    assert not found(_END_LOST, path)
+    (path / PARTITION / "leader-epoch-checkpoint").write_text("0\n2\n1 0\n2 5\n")
+    (diagnosis,) = found(_END_LOST, path)
+    assert diagnosis.finding.text == "the log ends at 0, but epoch 2 begins at 5"
+
+
 def test_verify_log_reports_a_lost_end_of_a_log_with_other_findings(tmp_path: Path) -> None:
     """verify-log adds findings to segments that are whole. dump and doctor do not."""
     batch = RecordBatch.read(Log().data_batch(level()).data)

@@ -27,6 +27,7 @@ from kraftool.spark.audit.examine import (
     whole,
 )
 from kraftool.spark.audit.examined import looks_at
+from kraftool.spark.audit.one_read import read_once
 from kraftool.spark.audit.roots import Item, find
 from tests.spark.audit_cases import FIXTURES
 from tests.spark.history_logs import (
@@ -114,6 +115,22 @@ def test_the_three_commands_read_each_file_once(
     below = path / "__cluster_metadata-0"
     with_batches = [*below.glob("*.log"), *path.rglob("*.checkpoint")]
     assert len(summaries) == len(with_batches) == 4
+
+
+def test_progress_has_the_log_that_is_read_again_for_the_state(tmp_path: Path) -> None:
+    """The state begins with the snapshot before the newest one if that is damaged."""
+    path = _changing(tmp_path)
+    log = path / "__cluster_metadata-0/00000000000000000000.log"
+    end = str(log), log.stat().st_size
+    seen: list[tuple[str, int]] = []
+    assert read_once(str(path), lambda *at: seen.append(at), replays=True) is not None
+    assert end not in seen
+    newest = max(log.parent.glob("*.checkpoint"))
+    newest.write_bytes(newest.read_bytes()[:-1])
+    once = read_once(str(path), lambda *at: seen.append(at), replays=False)
+    assert once is not None
+    assert once.examination.patients[0].state is not None
+    assert end in seen
 
 
 def test_a_snapshot_that_differs_is_found_though_the_log_was_replayed(tmp_path: Path) -> None:

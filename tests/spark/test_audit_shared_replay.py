@@ -166,7 +166,7 @@ class _Divided(NamedTuple):
 
 def _divided(item: Item, large: int = 1) -> _Divided:
     looks = looks_at(0, item, large)
-    parts = [look(item, (), one.passes, one.part, is_divided=one.is_divided) for one in looks]
+    parts = [look(item, (), part=one.part, is_divided=one.is_divided) for one in looks]
     replays = sum(one.part is not None for one in looks)
     is_read_again = bool(replays) and not is_shown_sound(parts)
     if is_read_again:
@@ -249,12 +249,12 @@ def test_a_log_that_grows_while_its_parts_are_replayed_is_not_read_again(tmp_pat
     log = _changing(tmp_path) / "__cluster_metadata-0/00000000000000000000.log"
     (item,) = _items(tmp_path)
     looks = looks_at(0, item, 1)
-    parts = [look(item, (), one.passes, is_divided=True) for one in looks if one.part is None]
+    parts = [look(item, (), is_divided=True) for one in looks if one.part is None]
     before = log.read_bytes()
     value = encode_record(*leader_change(2))
     more = encode_batch([(None, value)], base_offset=_end_of(before), epoch=1, timestamp=2_000)
     log.write_bytes(before + more)
-    parts += [look(item, (), one.passes, one.part) for one in looks if one.part is not None]
+    parts += [look(item, (), part=one.part) for one in looks if one.part is not None]
     assert is_shown_sound(parts)
     log.write_bytes(before)
     assert _result(whole(parts)) == _result(examine(item))
@@ -288,7 +288,7 @@ def test_parts_with_other_borders_than_their_snapshots_are_not_the_whole(tmp_pat
         part.replayed
         for one in looks_at(0, item, 1)
         if one.part is not None
-        for part in [look(item, (), one.passes, one.part)]
+        for part in [look(item, (), part=one.part)]
         if part.replayed is not None
     ]
     hashes = {part.states.base_file: part.base_hash for part in replayed if part.base_hash}

@@ -10,7 +10,6 @@ CPU. The first task also pays for imports and for decoders that are compiled on 
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import tempfile
@@ -22,15 +21,21 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from fleets.build import FleetPlan, build, write_cluster
+from fleets.build import write_cluster
 from fleets.cluster import cluster_spec
 
 from kraftool.spark.audit.examined import ExaminedItem, _examine_all, deal
 from kraftool.spark.audit.roots import find
-from tests.bench.pipeline import _SEED, _SEGMENT, size_of
+from tests.bench.pipeline import (
+    _SEED,
+    _SEGMENT,
+    NODES,
+    make_large,
+    make_small,
+    options_of_tasks,
+    size_of,
+)
 from tests.bench.processes import memory_mb
-
-_NODES = 3
 
 
 class AuditTaskCost(NamedTuple):
@@ -42,14 +47,13 @@ class AuditTaskCost(NamedTuple):
 
 def make(root: Path, *, even: int, size: int, log: int, small: int) -> None:
     """Write directories with logs of one size, one with a large log, and small ones."""
-    for number in range(-(-even // _NODES)):
-        spec = cluster_spec(_SEED, number, _NODES, bulk_bytes=size, segment_bytes=_SEGMENT)
+    for number in range(-(-even // NODES)):
+        spec = cluster_spec(_SEED, number, NODES, bulk_bytes=size, segment_bytes=_SEGMENT)
         write_cluster(root / "even", spec)
     if log:
-        spec = cluster_spec(_SEED, 9_999, 1, bulk_bytes=log, segment_bytes=_SEGMENT)
-        write_cluster(root / "large", spec)
+        make_large(root / "large", log)
     if small:
-        build(root / "small", FleetPlan(clusters=-(-small // _NODES), nodes=_NODES, seed=_SEED))
+        make_small(root / "small", small)
 
 
 def do_task(looks: list[ExaminedItem]) -> AuditTaskCost:
@@ -69,17 +73,10 @@ def measure(root: Path, cores: int) -> list[AuditTaskCost]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = options_of_tasks(__doc__)
     parser.add_argument("--even", type=int, default=0, help="number of directories of one size")
     parser.add_argument(
         "--size", type=size_of, default=size_of("4MB"), help="size of their logs (default: 4MB)"
-    )
-    parser.add_argument(
-        "--log", type=size_of, default=0, help="size of the one large log (default: no large log)"
-    )
-    parser.add_argument("--small", type=int, default=0, help="number of small directories")
-    parser.add_argument(
-        "--cores", type=int, default=2, help="cores for which kraftool divides the work"
     )
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="kraftool-audit-") as temporary:

@@ -142,6 +142,30 @@ def make_set(root: Path, size: int, *, is_even: bool) -> Input:
     )
 
 
+def make_large(root: Path, size: int) -> None:
+    """Write one directory with a log of about `size` bytes."""
+    write_cluster(root, cluster_spec(_SEED, 9_999, 1, bulk_bytes=size, segment_bytes=_SEGMENT))
+
+
+def make_small(root: Path, directories: int) -> None:
+    """Write about so many small directories."""
+    clusters = max(round(directories / NODES), 1)
+    build(root, FleetPlan(clusters=clusters, nodes=NODES, seed=_SEED))
+
+
+def options_of_tasks(documentation: str | None) -> argparse.ArgumentParser:
+    """The options of benches that do the tasks of a pipeline without Spark."""
+    parser = argparse.ArgumentParser(description=(documentation or "").splitlines()[0])
+    parser.add_argument(
+        "--log", type=size_of, default=0, help="size of the one large log (default: no large log)"
+    )
+    parser.add_argument("--small", type=int, default=0, help="number of small directories")
+    parser.add_argument(
+        "--cores", type=int, default=2, help="cores for which kraftool divides the work"
+    )
+    return parser
+
+
 def _end_offset(directory: Path) -> int:
     """Where a log ends that begins at 0: the newest producer snapshot says so."""
     newest = max(directory.glob("__cluster_metadata-0/*.snapshot"))

@@ -11,7 +11,6 @@ which other programs on the machine hardly change. The longest task limits the g
 
 from __future__ import annotations
 
-import argparse
 import os
 import pickle
 import shutil
@@ -28,11 +27,8 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from fleets.build import FleetPlan, build, write_cluster
-from fleets.cluster import cluster_spec
-
 from kraftool.spark.tables.run import TablesRequest, write_tables
-from tests.bench.pipeline import _SEED, _SEGMENT, _end_offset, size_of
+from tests.bench.pipeline import _end_offset, make_large, make_small, options_of_tasks
 from tests.bench.processes import memory_mb
 from tests.spark.tables_support import Frame, InProcess
 
@@ -96,11 +92,10 @@ def make(root: Path, log: int, small: int) -> int:
     """Write one directory with a log of so many bytes, and many small ones. Return the number of
     records in the large log."""
     if small:
-        build(root, FleetPlan(clusters=max(round(small / 3), 1), nodes=3, seed=_SEED))
+        make_small(root, small)
     if not log:
         return 0
-    spec = cluster_spec(_SEED, 9_999, 1, bulk_bytes=log, segment_bytes=_SEGMENT)
-    write_cluster(root / "large", spec)
+    make_large(root / "large", log)
     (directory,) = (path for path in (root / "large").glob("*/*") if path.is_dir())
     return _end_offset(directory)
 
@@ -120,15 +115,7 @@ def measure(root: Path, out: Path, cores: int) -> tuple[Measured, float]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "--log", type=size_of, default=0, help="size of the one large log (default: no large log)"
-    )
-    parser.add_argument("--small", type=int, default=0, help="number of small directories")
-    parser.add_argument(
-        "--cores", type=int, default=2, help="cores for which kraftool divides the work"
-    )
-    chosen = parser.parse_args(arguments)
+    chosen = options_of_tasks(__doc__).parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="kraftool-sizes-") as temporary:
         root, out = Path(temporary) / "fleet", Path(temporary) / "tables"
         root.mkdir()

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, seal
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.report import read_location
 from kraftool.reports.doctor.quorum_advice import wiped_voters
@@ -21,8 +22,9 @@ from kraftool.reports.election.assessment import QuorumSafety, assess
 from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.read import read_case
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
-from tests.reports.doctor.cases import PARTITION, begun, doctor, found, level, node
+from tests.reports.doctor.cases import PARTITION, Log, begun, doctor, found, level, node
 
 _MISSING, _END_LOST = log_kinds.MISSING.code, log_kinds.END_LOST.code
 
@@ -138,6 +140,30 @@ def test_a_log_whose_newest_segment_is_gone_is_not_called_whole(
     for left in partition.glob(f"{base:020}.*index"):
         left.unlink()
     assert not found(_END_LOST, path)
+
+
+def test_a_log_that_lost_all_its_batches_is_not_called_new(tmp_path: Path) -> None:
+    path = node(tmp_path / "1", Log(), 1)
+    assert not found(_END_LOST, path)
+    (path / PARTITION / "leader-epoch-checkpoint").write_text("0\n2\n1 0\n2 5\n")
+    (diagnosis,) = found(_END_LOST, path)
+    assert diagnosis.finding.text == "the log ends at 0, but epoch 2 begins at 5"
+
+
+def test_verify_log_reports_a_lost_end_of_a_log_with_other_findings(tmp_path: Path) -> None:
+    """verify-log adds findings to segments that are whole. dump and doctor do not."""
+    batch = RecordBatch.read(Log().data_batch(level()).data)
+    log = begun()
+    header = batch.header._replace(base_offset=log.end, attributes=0x10)
+    log.data += seal(header, batch.data[HEADER_SIZE:])
+    path = node(tmp_path / "1", log, 1)
+    (path / PARTITION / "leader-epoch-checkpoint").write_text("0\n2\n1 0\n2 5\n")
+    (diagnosis,) = found(_END_LOST, path)
+    location = open_path(str(path))
+    assert diagnosis.finding in read_location(location).all_findings
+    verified = verify_logs([location]).all_findings
+    assert diagnosis.finding in verified
+    assert log_kinds.BATCH_FORM.code in {finding.code for finding in verified}
 
 
 def test_an_epoch_beyond_the_end_of_its_log_makes_a_voter_doubtful(tmp_path: Path) -> None:

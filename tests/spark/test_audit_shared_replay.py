@@ -27,6 +27,7 @@ from kraftool.spark.audit.examine import (
     whole,
 )
 from kraftool.spark.audit.examined import looks_at
+from kraftool.spark.audit.one_read import read_once
 from kraftool.spark.audit.roots import Item, find
 from tests.spark.audit_cases import FIXTURES
 from tests.spark.history_logs import (
@@ -116,6 +117,22 @@ def test_the_three_commands_read_each_file_once(
     assert len(summaries) == len(with_batches) == 4
 
 
+def test_progress_has_the_log_that_is_read_again_for_the_state(tmp_path: Path) -> None:
+    """The state begins with the snapshot before the newest one if that is damaged."""
+    path = _changing(tmp_path)
+    log = path / "__cluster_metadata-0/00000000000000000000.log"
+    end = str(log), log.stat().st_size
+    seen: list[tuple[str, int]] = []
+    assert read_once(str(path), lambda *at: seen.append(at), replays=True) is not None
+    assert end not in seen
+    newest = max(log.parent.glob("*.checkpoint"))
+    newest.write_bytes(newest.read_bytes()[:-1])
+    once = read_once(str(path), lambda *at: seen.append(at), replays=False)
+    assert once is not None
+    assert once.examination.patients[0].state is not None
+    assert end in seen
+
+
 def test_a_snapshot_that_differs_is_found_though_the_log_was_replayed(tmp_path: Path) -> None:
     path = _changing(tmp_path)
     other = _changing(tmp_path / "other")
@@ -149,7 +166,7 @@ class _Divided(NamedTuple):
 
 def _divided(item: Item, large: int = 1) -> _Divided:
     looks = looks_at(0, item, large)
-    parts = [look(item, (), one.passes, one.part, is_divided=one.is_divided) for one in looks]
+    parts = [look(item, (), part=one.part, is_divided=one.is_divided) for one in looks]
     replays = sum(one.part is not None for one in looks)
     is_read_again = bool(replays) and not is_shown_sound(parts)
     if is_read_again:
@@ -232,12 +249,12 @@ def test_a_log_that_grows_while_its_parts_are_replayed_is_not_read_again(tmp_pat
     log = _changing(tmp_path) / "__cluster_metadata-0/00000000000000000000.log"
     (item,) = _items(tmp_path)
     looks = looks_at(0, item, 1)
-    parts = [look(item, (), one.passes, is_divided=True) for one in looks if one.part is None]
+    parts = [look(item, (), is_divided=True) for one in looks if one.part is None]
     before = log.read_bytes()
     value = encode_record(*leader_change(2))
     more = encode_batch([(None, value)], base_offset=_end_of(before), epoch=1, timestamp=2_000)
     log.write_bytes(before + more)
-    parts += [look(item, (), one.passes, one.part) for one in looks if one.part is not None]
+    parts += [look(item, (), part=one.part) for one in looks if one.part is not None]
     assert is_shown_sound(parts)
     log.write_bytes(before)
     assert _result(whole(parts)) == _result(examine(item))
@@ -271,7 +288,7 @@ def test_parts_with_other_borders_than_their_snapshots_are_not_the_whole(tmp_pat
         part.replayed
         for one in looks_at(0, item, 1)
         if one.part is not None
-        for part in [look(item, (), one.passes, one.part)]
+        for part in [look(item, (), part=one.part)]
         if part.replayed is not None
     ]
     hashes = {part.states.base_file: part.base_hash for part in replayed if part.base_hash}

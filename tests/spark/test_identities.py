@@ -84,7 +84,7 @@ def test_a_large_directory_has_a_task_by_itself_and_small_ones_share() -> None:
     assert 16 <= len(tasks) <= 40
     huge = (replace(item[0], size=LARGE),)
     first, *rest = deal([huge, *small], 2)
-    assert [(look.number, look.passes) for look in first] == [(0, PASSES)]
+    assert [(look.number, look.part) for look in first] == [(0, None)]
     assert sum(map(len, rest)) == len(small)
 
 

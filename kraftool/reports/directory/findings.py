@@ -372,7 +372,7 @@ def _indexes(case: DirectoryCase) -> Iterator[Finding]:
 
 def _named_ends(case: DirectoryCase) -> Iterator[Finding]:
     log = case.summary.log
-    if log is not None and log.batches and not case.is_live and not case.cut:
+    if log is not None and not case.is_live and not case.cut:
         yield from named_ends(case.files, log.end_offset)
 
 

@@ -24,8 +24,8 @@ _OF_SEGMENTS = frozenset({FileKind.OFFSET_INDEX, FileKind.TIME_INDEX, FileKind.T
 def named_ends(files: Sequence[FileReport], end: int) -> Iterator[Finding]:
     """Yield the file that names the highest offset beyond the end of the log."""
     segments = [file for file in files if file.kind is FileKind.LOG and file.is_live]
-    if not all(isinstance(file.content, LogSummary) and not file.findings for file in segments):
-        return  # what is damaged, or was not read, says itself that there was more
+    if not all(file.log is not None and _is_whole(file.log) for file in segments):
+        return  # a damaged or unread segment has a finding of its own
     named = [
         *_epochs(files, end),
         *_without_log(files, {base_offset(file) for file in segments}, end),
@@ -35,6 +35,11 @@ def named_ends(files: Sequence[FileReport], end: int) -> Iterator[Finding]:
         yield log_kinds.END_LOST.at(
             file.name, f"the log ends at {end}, but {words} {offset}", offset=offset
         )
+
+
+def _is_whole(log: LogSummary) -> bool:
+    """True if no fault hides the end. A whole segment may have findings: verify-log adds some."""
+    return log.is_metadata and log.is_whole
 
 
 _Named = tuple[int, FileReport, str]

@@ -289,7 +289,11 @@ def _state(
         if passes.location.is_stream:
             return load_from(kept.state_files(directory.path), progress=progress)
         passing = passes.states.get(directory.path)
-        return passing.state() if passing is not None else None
+        if passing is None:
+            return None
+        if passing.is_spoiled:
+            return load_from(passing.files, progress=progress)
+        return passing.state()
     except KraftoolError:
         return None  # what is wrong with its files is told already
 

@@ -1,7 +1,8 @@
 """The last state of a directory, made while another report reads its files.
 
 Owns which files it watches. Files pass in the order of `ordered`: snapshots, the newest first, then
-segments by offset. It refuses to read: whoever reads hands each item of the walk on.
+segments by offset. In another order of snapshots only the newest one can begin the state. It
+refuses to read: whoever reads hands each item of the walk on.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from kraftool.reports.state.load import (
     findings_of,
     is_fitting,
     is_sound,
-    load_from,
     start_without,
 )
 from kraftool.reports.state.log import LogReplay, Wanted
@@ -52,8 +52,7 @@ class StatePass:
 
     files: StateFiles
     is_newest_first: bool = True
-    """False if the snapshots pass in any order. If the newest one is then not sound, the files are
-    read once more."""
+    """False if the snapshots pass in any order."""
     _tried: list[ReplayStart] = field(default_factory=list)
     _start: ReplayStart | None = None
     _loading: SnapshotLoading | None = None
@@ -76,12 +75,13 @@ class StatePass:
         return self.files.snapshots if self.is_newest_first else self.files.snapshots[-1:]
 
     @property
-    def _is_spoiled(self) -> bool:
-        """True if an older snapshot may have to be tried, and has passed already."""
+    def is_spoiled(self) -> bool:
+        """True if an older snapshot may have to be tried, and has passed already. Then the files
+        have to be read again for the state."""
         return not self.is_newest_first and bool(self._tried)
 
     def _of_segment(self, file: LogFile) -> Callable[[Item], None] | None:
-        if self._is_spoiled:
+        if self.is_spoiled:
             return None
         try:
             directory = self._directory()
@@ -112,8 +112,6 @@ class StatePass:
 
     def state(self) -> LoadedState | None:
         """The state; None where a file of it could not be read. Raises KraftoolError as `load`."""
-        if self._is_spoiled:
-            return load_from(self.files)
         return None if self._is_unread else self._directory().loaded()
 
 

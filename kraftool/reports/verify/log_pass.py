@@ -32,8 +32,6 @@ from kraftool.reports.files.file_report import (
     EntryList,
     FileReport,
     FileView,
-    ReadOptions,
-    read_with,
 )
 from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding
@@ -122,10 +120,6 @@ class DirectoryPass:
         self.replay.log_start = min(segments, default=None)
         if self.replay.states is not None:
             self.replay.states.want(snapshots)
-
-    def read(self, entry: Entry, options: ReadOptions) -> FileReport:
-        """Read one file, and look deeper where there is more to see."""
-        return read_with(entry, options, self.view(entry))
 
     def view(self, entry: Entry) -> FileView:
         """Return the part of this pass in the reading of the next file."""

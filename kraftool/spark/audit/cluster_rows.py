@@ -38,7 +38,7 @@ def compared(
 ) -> Iterator[Row]:
     """The rows of a cluster, or the name of one whose logs have to be read again."""
     name = key_text(key)
-    held_parts = [(number, place, part) for _, number, place, part, _ in rows if part is not None]
+    held_parts = [(number, part) for _, number, part, _ in rows if part is not None]
     directories = parts_by_directory(held_parts)
     logs = [first.batches for first, *_ in directories if first.summary.name not in log_of]
     if not is_read and len(logs) > 1 and may_differ(logs):

@@ -54,8 +54,6 @@ from kraftool.storage.entry import Entry
 
 DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT = "doctor", "verify-log", "verify-snapshot"
 PASSES = (DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT)
-REPLAY = "replay"
-"""A part of the replay that verify-log and verify-snapshot need of a large log."""
 _MOST_ELECTIONS = 10_000
 """So many of the newest elections of a log are compared with other nodes'."""
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
@@ -117,14 +115,14 @@ def look(
     files: Sequence[FleetFile],
     ignored_codes: Collection[str] = (),
     passes: Sequence[str] = PASSES,
-    part: ReplayRange | None = None,
     *,
+    part: ReplayRange | None = None,
     is_divided: bool = False,
 ) -> DirectoryPart:
     """Let some of the commands look at a directory. Nothing is raised.
 
-    REPLAY replays `part` of the log. With `is_divided`, verify-log and verify-snapshot do not
-    replay it.
+    With `part` none of them does: that part of the log is replayed. With `is_divided`, verify-log
+    and verify-snapshot do not replay the log, since other tasks do.
     """
     directory = files[0].directory
     began = time.monotonic()

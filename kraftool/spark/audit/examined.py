@@ -10,8 +10,7 @@ import pickle
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby, zip_longest
-from operator import itemgetter
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql.functions import broadcast
@@ -21,9 +20,6 @@ from kraftool.arrow.untyped import pa
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.reports.verify.log_parts import ReplayRange
 from kraftool.spark.audit.examine import (
-    DOCTOR,
-    PASSES,
-    REPLAY,
     DirectoryPart,
     is_shown_sound,
     look,
@@ -50,8 +46,7 @@ _WITH_REPLAY = 2
 LARGE = 64 << 20
 """The logs of directories from this size on are replayed in tasks of their own."""
 _PARTS_OF_LARGE = 2
-_ORDER = (*PASSES, REPLAY)
-_COLUMNS = "number INT, place INT, kin BINARY, traces BINARY, part BINARY"
+_COLUMNS = "number INT, kin BINARY, traces BINARY, part BINARY"
 
 
 class Examined:
@@ -107,7 +102,7 @@ class Examined:
 
     def _not_sound(self, divided: Collection[int]) -> list[int]:
         """The divided directories whose parts do not show that the log is sound."""
-        parts = self.frame.where(_is_one_of(divided)).select("number", "place", "part")
+        parts = self.frame.where(_is_one_of(divided)).select("number", "part")
         tasks = self.tasks_for(len(divided))
         numbers = map_groups(parts, "number", _numbers_not_sound, "number INT", tasks).toArrow()
         return sorted(numbers.column("number").to_pylist())
@@ -135,11 +130,10 @@ def key_text(key: bytes) -> str:
 
 
 class ExaminedItem(NamedTuple):
-    """A directory, and the commands that look at it in one task."""
+    """A directory that one task looks at, or a part of its log that one task replays."""
 
     number: int
     item: Item
-    passes: tuple[str, ...] = PASSES
     part: ReplayRange | None = None
     """The part of the log that this task replays, by itself."""
     share: float = 1
@@ -182,7 +176,7 @@ def looks_at(number: int, item: Item, large: int = LARGE) -> list[ExaminedItem]:
     if len(parts) < 2:
         return [ExaminedItem(number, item)]
     share = 1 / len(parts)
-    replays = [ExaminedItem(number, item, (REPLAY,), part, share) for part in parts]
+    replays = [ExaminedItem(number, item, part, share) for part in parts]
     return [ExaminedItem(number, item, is_divided=True), *replays]
 
 
@@ -211,23 +205,24 @@ def _at_most(most: int, tasks: list[list[ExaminedItem]]) -> list[list[ExaminedIt
 
 
 def _examine_all(looks: Sequence[ExaminedItem], ignored_codes: frozenset[str]) -> Iterator[Row]:
-    for number, item, passes, replayed, _, is_divided in looks:
-        part = look(item, ignored_codes, passes, replayed, is_divided=is_divided)
+    for number, item, replayed, _, is_divided in looks:
+        part = look(item, ignored_codes, part=replayed, is_divided=is_divided)
         yield (
             number,
-            _ORDER.index(passes[0]),
-            pickle.dumps(_kin(part)) if DOCTOR in passes else None,
+            pickle.dumps(_kin(part)) if replayed is None else None,
             pickle.dumps(part.traces),
             pickle.dumps(replace(part, traces=NO_TRACES)),
         )
 
 
 def parts_by_directory(rows: Iterable[Row]) -> list[list[DirectoryPart]]:
-    """The parts of each directory, doctor's first, in rows of number, place and part."""
-    ordered = sorted(rows, key=itemgetter(0, 1))
+    """The parts of each directory, that of the commands first, in rows of number and part."""
+    by_number: dict[int, list[DirectoryPart]] = {}
+    for number, held in rows:
+        by_number.setdefault(number, []).append(pickle.loads(held))
     return [
-        [pickle.loads(part) for _, _, part in some]
-        for _, some in groupby(ordered, key=itemgetter(0))
+        sorted(by_number[number], key=lambda part: part.replayed is not None)
+        for number in sorted(by_number)
     ]
 
 

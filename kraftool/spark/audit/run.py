@@ -74,7 +74,7 @@ def _compared(
     task = partial(
         compared, ignored_codes=wanted.ignored_codes, lent=homes.lent, log_of=homes.log_of
     )
-    columns, none = ("number", "place", "part"), "CAST(NULL AS BINARY) AS divergence"
+    columns, none = ("number", "part"), "CAST(NULL AS BINARY) AS divergence"
     members = examined.keyed(keys, *columns).selectExpr("*", none)
     tasks = examined.tasks_for(len(set(keys.values())))
     rows = _kept(map_groups(members, "key", task, ROWS, tasks), kept)

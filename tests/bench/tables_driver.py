@@ -4,9 +4,9 @@
 
 The directories are copies of generated ones, three to a cluster: hard links, but for
 meta.properties. A first run over some clusters does all work. In the measured run the tasks look at
-the logs, but write nothing: each says what one of the first run has said. So the driver has as many
-files to settle and to commit as it would have, in minutes. Seconds are CPU (user and system) of
-the driver's process.
+the logs, but write nothing: each returns what a task of the first run returned. So the driver has
+as many files to settle and to commit as it would have, in minutes. Seconds are CPU (user and
+system) of the driver's process.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def copied(root: Path, made: Path, clusters: int) -> None:
                 os.link(path, target)
 
 
-def kept_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
-    """Do the work, and keep what each unit says of its files."""
+def recorded_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
+    """Do the work, and record the files of each unit."""
     for unit in units:
         for done in work(run, [unit]):
             with results.open("ab") as file:
@@ -73,8 +73,8 @@ def kept_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[
 
 
 @cache
-def _said(path: Path) -> dict[str, Iterator[list[StagedFile]]]:
-    """What was kept, for each kind of unit, again and again."""
+def _recorded(path: Path) -> dict[str, Iterator[list[StagedFile]]]:
+    """Return the recorded files of the units of each kind, again and again."""
     by_kind: dict[str, list[list[StagedFile]]] = {}
     with path.open("rb") as file, suppress(EOFError):
         while True:
@@ -83,8 +83,8 @@ def _said(path: Path) -> dict[str, Iterator[list[StagedFile]]]:
     return {kind: cycle(of_units) for kind, of_units in by_kind.items()}
 
 
-def said_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
-    """Say what a unit of the first run has said, of files of this run that nobody writes."""
+def replayed_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
+    """Return the files of a unit of the first run, under names of this run; write none."""
     for unit in units:
         own = f'"cluster_id":"{unit.key.cluster_id}"'
         files = [
@@ -92,7 +92,7 @@ def said_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[
                 path=f"{file.table}/{run.run_id}/{uuid.uuid4().hex[:12]}-{number:06d}.parquet",
                 stats=re.sub('"cluster_id":"[^"]*"', own, file.stats),
             )
-            for number, file in enumerate(next(_said(results)[type(unit).__name__]))
+            for number, file in enumerate(next(_recorded(results)[type(unit).__name__]))
         ]
         yield Done(number=unit.number, files=files)
 
@@ -115,15 +115,16 @@ def main(arguments: list[str] | None = None) -> int:
     clusters = round(parser.parse_args(arguments).directories / 3)
     context = get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="kraftool-driver-") as temporary:
-        made, root, results = (Path(temporary) / name for name in ("made", "fleet", "said"))
+        made, root, results = (Path(temporary) / name for name in ("made", "fleet", "recorded"))
         with context.Pool(1) as maker:  # so that its memory is not the driver's
             maker.apply(build, (made, FleetPlan(clusters=_SAMPLE, nodes=3, seed=_SEED)))
             maker.apply(copied, (root, made, clusters))
         with context.Pool(1) as worker:
-            write(made, Path(temporary) / "first", worker, partial(kept_work, results))
+            write(made, Path(temporary) / "first", worker, partial(recorded_work, results))
             first, _ = memory_mb(os.getpid()) or (0.0, 0.0)
             before = time.process_time()
-            report = write(root, Path(temporary) / "tables", worker, partial(said_work, results))
+            replayed = partial(replayed_work, results)
+            report = write(root, Path(temporary) / "tables", worker, replayed)
         spent = time.process_time() - before
         high, _ = memory_mb(os.getpid()) or (0.0, 0.0)
     added = sum(table.added_files for table in report.tables)

@@ -1,4 +1,4 @@
-"""How long the dashboard's loop runs without turning while a user works with large data.
+"""Measures how long the dashboard's loop stalls while a user works with large data.
 
     python tests/bench/watch_stalls.py --log DIRECTORY --state DIRECTORY
 
@@ -41,7 +41,7 @@ _CALM_S = 2.0
 
 @dataclass(slots=True)
 class Stalls:
-    """What one action did to the loop."""
+    """The longest stall of one action, and its times."""
 
     action: str
     longest_ms: float = 0.0

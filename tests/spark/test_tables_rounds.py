@@ -1,6 +1,7 @@
 """Many small directories: rounds with one commit, the files of one cluster, little memory."""
 
 import tracemalloc
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,22 @@ pytest.importorskip("pyarrow")
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.tables import states, units
+from kraftool.spark.tables.commit import TableStore
 from kraftool.spark.tables.delta import Added, Removed
+from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.memory import Stored
+from kraftool.spark.tables.place import place_of
 from kraftool.spark.tables.run_changes import RunChanges
 from kraftool.spark.tables.settle import Settled
 from kraftool.spark.tables.sink import StagedFile
-from kraftool.spark.tables.state import Totals
+from kraftool.spark.tables.state import (
+    STATE,
+    RunSummary,
+    SharedOptions,
+    State,
+    StateFile,
+    Totals,
+)
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, listing, read_tables, run
 
@@ -97,16 +108,24 @@ def _without_moments(out: Path) -> support.Tables:
 
 
 @pytest.mark.usefixtures("few")
-def test_a_run_that_stops_between_rounds_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_run_that_ends_between_rounds_counts_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_killed: bool
+) -> None:
     root, out = tmp_path / "fleet", tmp_path / "out"
     _fleet(root)
-    with pytest.raises(StoppedError):
-        run(root, out, StoppedLater())
+    with monkeypatch.context() as patched:
+        if is_killed:  # what it wrote stays
+            patched.setattr(TableStore, "end", lambda _: None)
+        with pytest.raises(StoppedError):
+            run(root, out, StoppedLater())
     assert support.tables_of(out) == []
-    assert not list(out.glob("*/*-*/*.parquet"))
+    staged = list(out.glob("*/*-*/*.parquet"))
+    assert bool(staged) == is_killed
     run(root, out)
     run(root, tmp_path / "whole")
     assert read_tables(out) == read_tables(tmp_path / "whole")
+    assert not any(path.exists() for path in staged)
 
 
 def test_the_largest_clusters_are_the_first_of_several_rounds(
@@ -177,6 +196,29 @@ def test_the_files_of_a_run_are_small_in_memory() -> None:
     assert [file.path for file in changes.of("topics").added] == [
         f"000001-ab/{number:032x}.parquet" for number in range(count)
     ]
+
+
+def test_the_files_of_a_run_that_is_finished_later_are_read_one_table_at_a_time(
+    tmp_path: Path,
+) -> None:
+    place = place_of(str(tmp_path), {})
+    (tmp_path / STATE).mkdir(parents=True)
+    state = State.make(place, RunSummary(kept=SharedOptions()))
+    changes, tables, count = RunChanges(), list(TABLES)[:30], 30_000
+    for number in range(count):
+        staged = _staged(number)._replace(table=tables[number % len(tables)])
+        changes.take(Settled(staged=[staged]))
+    summary = replace(state.summary, run=1, run_id="000001-ab")
+    state = state.commit(summary, StateFile(place, "000001-ab.parquet"), changes.changes())
+    del changes
+    tracemalloc.start()
+    try:
+        files = sum(len(change.added) for _, change in state.pending())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert files == count
+    assert peak / count < 300, "the text of all files would take more"
 
 
 def test_a_change_is_what_was_taken() -> None:

@@ -262,7 +262,7 @@ def held(
         if state is None:
             state = State.make(place, RunSummary(kept=kept, roots=tuple(roots), depth=depth))
         if state.is_pending:
-            state = _finished(state, list(state.pending()))
+            state = _finished(state, state.pending())
         _sweep_killed(place)
         summary = _checked(place, state.summary, kept, tuple(roots), depth)
         store = TableStore(place, state, summary)

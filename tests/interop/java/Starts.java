@@ -170,7 +170,7 @@ public class Starts {
         return outcomes;
     }
 
-    /** Whether a start goes on although its server was told to stop: some do so with a whole core. */
+    /** True if a start goes on although its server was told to stop: some do so with a whole core. */
     static boolean spent(List<Node> nodes) throws Exception {
         for (Node node : nodes) {
             node.thread.join(500);

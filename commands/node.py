@@ -14,5 +14,6 @@ def node() -> None:
     Example: kraftool node run --config /etc/kafka/server.properties --dry-run
 
     The node speaks Kafka's protocol with Kafka's own controllers and brokers. Stop the Kafka that
-    uses the directories first. Each node locks its directories, so two nodes never use the same ones.
+    uses the directories first. Each node locks its directories, so two nodes never use the same
+    ones.
     """

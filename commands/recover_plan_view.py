@@ -144,6 +144,6 @@ def _lacking(plan: Plan, names: Collection[str]) -> str:
     if more < len(missing):
         which = f"voter {listed(missing, 'or')}" if more == 1 else f"{more} of {which}"
     return (
-        f" Add --dir with the directory of {which}, or a copy: without a majority of the voters it"
-        " shows no election."
+        f" Add --dir with the directory of {which}, or a copy of it: without a majority of the"
+        " voters the rehearsal shows no election."
     )

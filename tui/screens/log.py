@@ -224,7 +224,9 @@ class LogScreen(PlaceView):
         self._draw()
         self._want_more()
         if stretch.query.text and self._asker.is_asking:
-            self._look("looking for what passes the filter", stretch.seen_to - stretch.seen_from)
+            self._look(
+                "looking for rows that match the filter", stretch.seen_to - stretch.seen_from
+            )
         else:
             self._look(None)
 
@@ -326,7 +328,7 @@ class LogScreen(PlaceView):
         row = self.lines.row
         place = None if row is None or self.lines.is_at_end else row.place
         if query.text and not self._is_halted:
-            self._look("looking for what passes the filter")
+            self._look("looking for rows that match the filter")
         self._ask("filter", lambda: feed.filter(query, place, _PAGE), alone=True)
 
     def action_fold(self) -> None:

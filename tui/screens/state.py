@@ -458,7 +458,7 @@ class StateScreen(PlaceView):
         if self._problem:
             return self.palette.wrapped(self._problem, "bad")
         if state is None and self._history is not None and not self.is_working:
-            return self.text("stopped before a state was read; o goes to an offset", "warn")
+            return self.text("stopped before a state was read; press o to go to an offset", "warn")
         if state is None:
             return self.text(f"opening … {self.place}", "quiet")
         if self._difference is not None and self._changes.display:

@@ -128,7 +128,7 @@ class DirectoryPass:
         return read_with(entry, options, self.view(entry))
 
     def view(self, entry: Entry) -> FileView:
-        """Return the part of this pass in the reading of the next file."""
+        """Return the observers that this pass adds to the reading of the next file."""
         segment, snapshot = _segment(entry), _snapshot(entry)
         if segment is not None and segment.suffix == ".log":
             return self._log(entry, segment)

@@ -118,7 +118,7 @@ class RecordRules:
         return self._count
 
     def begin_batch(self, batch: RecordBatch) -> None:
-        """Say of which batch the next records are, from its first one on."""
+        """Begin a batch: the next records are its records, from the first one on."""
         self._places, self._index = _RecordPlaces(batch), -1
 
     def record(self, name: str, version: int, value: RecordValue, at: int) -> None:
@@ -328,7 +328,7 @@ _CHECKS: dict[str, Callable[[RecordRules, RecordValue], None]] = {
 
 
 def _is_faultless(partition: PartitionRegistration) -> bool:
-    """True if a partition has no fault. One with an ELR may be faultless, too."""
+    """True if a partition has no fault. Also False for each partition with an ELR."""
     replicas, _, isr, _, _, elr, last_known_elr, leader, _, leader_epoch, epoch = partition
     return (
         leader_epoch >= 0

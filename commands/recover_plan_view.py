@@ -111,8 +111,8 @@ def _next(to: Output, plan: Plan, file: str, here: Mapping[str, str]) -> None:
 def _directories(
     applying: Iterable[str], applied: Collection[str], also: Mapping[str, str]
 ) -> Iterator[str]:
-    """The options of all applies, once each, and of other voters; a host that is rehearsed needs no
-    copy of itself."""
+    """Yield the options of all applies, once each, and of other voters. A host that is rehearsed
+    needs no copy of itself."""
     words = [word for command in applying for word in shlex.split(command)]
     options = dict.fromkeys(zip(words[::2], words[1::2], strict=True))
     for option, value in (*options, *(("--dir", path) for path in also.values())):

@@ -176,7 +176,7 @@ def _voters(
     for observer in quorum.observers:
         node_id, directory_id = observer.replica
         if not fetching(quorum, (observer,)):
-            continue  # the earlier directory of a voter, listed for some minutes
+            continue  # an earlier directory of a voter: the leader still lists it for some minutes
         if known.get(node_id) is not None and known[node_id] != directory_id:
             yield kinds.OTHER_DIRECTORY.at(
                 f"node {node_id}",

@@ -17,7 +17,7 @@ from kraftool.decoders.errors import KraftoolError
 
 CHUNK = 1 << 20
 _BEYOND = 1 << 12
-"""Bytes that are asked for beyond the end: a file may grow meanwhile."""
+"""Bytes to read beyond the end: a file may grow meanwhile."""
 
 
 class ByteSource(Protocol):
@@ -100,7 +100,7 @@ class FileSource(ClosingSource):
                     return data
                 if not data:
                     break
-                # A short answer is either the end or a file system's whim.
+                # A file system may answer with less than was asked for, also before the end.
                 most = CHUNK if len(data) == most else _BEYOND
                 chunks.append(data)
                 read += len(data)

@@ -64,7 +64,7 @@ def copied(root: Path, made: Path, clusters: int) -> None:
 
 
 def kept_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
-    """Do the work, and keep what each unit says of its files."""
+    """Do the work, and record the files that each unit reports."""
     for unit in units:
         for done in work(run, [unit]):
             with results.open("ab") as file:
@@ -74,7 +74,7 @@ def kept_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[
 
 @cache
 def _said(path: Path) -> dict[str, Iterator[list[StagedFile]]]:
-    """What was kept, for each kind of unit, again and again."""
+    """The recorded results of each kind of unit, in an endless cycle."""
     by_kind: dict[str, list[list[StagedFile]]] = {}
     with path.open("rb") as file, suppress(EOFError):
         while True:
@@ -84,7 +84,7 @@ def _said(path: Path) -> dict[str, Iterator[list[StagedFile]]]:
 
 
 def said_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
-    """Say what a unit of the first run has said, of files of this run that nobody writes."""
+    """Report files as a unit of the first run did, without writing them."""
     for unit in units:
         own = f'"cluster_id":"{unit.key.cluster_id}"'
         files = [

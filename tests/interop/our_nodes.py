@@ -49,7 +49,7 @@ def start_ours(
 
 
 def is_ours(node: Node) -> bool:
-    """Whether a running node is kraftool's."""
+    """True if a running node is kraftool's."""
     assert node.process is not None
     return node.process.pid in _metrics
 

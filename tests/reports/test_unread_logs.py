@@ -33,7 +33,7 @@ def quorum(path: Path) -> list[Path]:
 
 
 def hide(directory: Path) -> None:
-    """Make the log one that cannot be read."""
+    """Make the log unreadable."""
     for segment in (directory / PARTITION).glob("*.log"):
         segment.unlink()
         segment.symlink_to(segment.name)
@@ -47,7 +47,7 @@ def told(*paths: Path) -> str:
 def test_a_majority_of_voters_that_lost_their_logs_may_have_committed_anything(
     fixtures_dir: Path, tmp_path: Path, release: str
 ) -> None:
-    """What the third voter has beyond their snapshots was committed, and is lost if they lead."""
+    """The third voter has committed records beyond their snapshots: lost if they lead."""
     fixture = fixtures_dir / f"kafka-{release}/upgrade"
     paths = [
         shutil.copytree(fixture / f"node-{id}/data", tmp_path / str(id), copy_function=shutil.copy)
@@ -105,7 +105,7 @@ def test_a_folder_that_may_not_be_listed_is_called_so(
 
 
 def forbid(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Deny what a folder without permissions denies to others than root."""
+    """Deny access to a folder as missing permissions do for users other than root."""
     scandir, access = os.scandir, os.access
 
     def shut(path: Any = ".") -> Iterator[os.DirEntry[str]]:
@@ -123,7 +123,7 @@ def forbid(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 def test_a_log_whose_newest_segment_is_gone_is_not_called_whole(
     fixtures_dir: Path, tmp_path: Path
 ) -> None:
-    """Kafka 4.3.0 starts on it as if the node had never had the records that it confirmed."""
+    """Kafka 4.3.0 starts on it without the records that the node confirmed, and reports nothing."""
     path = tmp_path / "1"
     shutil.copytree(fixtures_dir / "kafka-4.3.0/log-cleaning/node-1/data", path)
     partition = path / PARTITION

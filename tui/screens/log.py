@@ -94,7 +94,7 @@ class LogScreen(PlaceView):
         self._stamp: object = None
         self._problem = ""
         self._looking: Task | None = None
-        """Of a search or a filter, while it goes on."""
+        """The progress of a search or a filter; None if none runs."""
         self._painter: LogPainter | None = None
 
     def compose(self) -> ComposeResult:
@@ -264,7 +264,7 @@ class LogScreen(PlaceView):
         self._draw()
 
     def _look(self, what: str | None, share: float = 0.0) -> None:
-        """Show how far a search or a filter is, and for how long it has run. None ends it."""
+        """Show the progress and the time of a search or a filter. None hides them."""
         if what is None:
             if self._looking is not None:
                 self._looking = None

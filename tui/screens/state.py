@@ -92,7 +92,7 @@ class StateScreen(PlaceView):
         self._overview: StateOverview | None = None
         self._is_partial = False
         self._findings: dict[str, tuple[Finding, ...]] = {}
-        """By place, of the files that the states came from."""
+        """The findings of the files that a state came from, by place."""
         self._problem = ""
 
     def compose(self) -> ComposeResult:

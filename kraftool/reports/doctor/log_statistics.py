@@ -272,7 +272,7 @@ class LogStatistics:
 
 
 class _Watched:
-    """Observes a snapshot, of which only the records of one type are wanted."""
+    """Observes the records of one type in a snapshot."""
 
     def __init__(self, see: Observe, take: Callable[[Iterable[bytes]], None], api_key: int) -> None:
         self._see, self._take = see, take

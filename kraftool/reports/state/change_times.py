@@ -125,7 +125,7 @@ def _batches(files: StateFiles, first: int, end: int) -> Iterator[RecordBatch]:
 
 
 def batches_from(segment: LogFile, offset: int) -> Iterator[RecordBatch]:
-    """The sound batches of a segment from the one that has an offset on."""
+    """Yield the sound batches of a segment, from the batch with `offset` on."""
     with segment.open() as source:
         for item in Walk(source.read_at).spans():
             if isinstance(item, Faulty) or item.last_offset < offset:

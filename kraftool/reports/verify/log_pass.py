@@ -162,7 +162,7 @@ class DirectoryPass:
     def _loaded(
         self, entry: Entry, report: FileReport, loading: SnapshotReplay, *, begins: bool
     ) -> None:
-        """Begin with a snapshot that was read, or compare its state with the log's later."""
+        """Start the replay with a snapshot that was read, or keep it to compare it with the log."""
         if report.log is None or not report.log.has_header:
             return
         image = loading.image()
@@ -327,7 +327,7 @@ class _SegmentPass:
             self._look_at(span, at, end)
 
     def _look_at(self, span: BatchSpan, at: int, end: int) -> None:
-        """Show the batches of a span to those who watch each of them."""
+        """Show each batch of a span to the watchers."""
         data, times = span.data, self._directory.times
         watchers = () if self.damaged else self._watchers
         while at < end:

@@ -34,7 +34,7 @@ _FOOTER = ControlRecordType.SNAPSHOT_FOOTER.label
 _VERSION = ControlRecordType.KRAFT_VERSION.label
 _VOTERS = ControlRecordType.KRAFT_VOTERS.label
 _PARTITION_FRAME = bytes((1, 3))
-"""How the value of a PartitionRecord begins."""
+"""The first bytes of a PartitionRecord's value."""
 _IN_THE_FIRST_BATCH = (_HEADER, _VERSION, _VOTERS)
 
 

@@ -41,7 +41,7 @@ from kraftool.reports.verify.snapshot_partition import partition_faults
 PARTITION = "PartitionRecord"
 _NEWEST = partition_version(LATEST_LEVEL)
 _VERSION_AT = 2
-"""Where the version is in a partition's record, whose frame has three bytes."""
+"""The index of the version in a partition's record, whose frame has three bytes."""
 _MOST_KEPT = 1 << 14
 """There are few lists of brokers, and many partitions."""
 _ASPECTS = (
@@ -89,7 +89,7 @@ class _RecordPlaces:
 
     def __getitem__(self, index: int) -> int:
         if not self._positions:
-            with suppress(DecodeError):  # it is behind the record that is looked for
+            with suppress(DecodeError):  # the fault is after the record of the finding
                 for record in self._batch.records():
                     self._positions.append(position_in_file(self._batch, record))
         return self._positions[index]
@@ -167,7 +167,7 @@ class RecordRules:
         return True
 
     def _are_due(self, piece: PlacedPiece, placed: PlacedRecords) -> bool:
-        """True if metadata.version writes partitions in the version of these."""
+        """True if these partitions have the record version that metadata.version requires."""
         level = self._level
         if level is None or level > LATEST_LEVEL:
             return True

@@ -42,7 +42,7 @@ MOST_TASKS = 4096
 _TASKS_A_CORE = 16
 """So many tasks of a core keep it busy to the end; more of them cost more than they gain."""
 _GROUP_TASKS_A_CORE = 4
-"""Each of the audit's sums is a job with as many tasks, and a task without work takes 20 ms."""
+"""Tasks of a job that compares directories. More tasks cost time: one without work takes 20 ms."""
 _DIRECTORY = 1 << 20
 """The bytes that take as long as what there is to do for any directory."""
 _WITH_REPLAY = 2
@@ -68,7 +68,7 @@ class Examined:
         divided = {look.number for looks in tasks for look in looks if look.is_divided}
         again = self._not_sound(divided) if divided else []
         if again:
-            # A task each: these are large.
+            # Each has its own task, because these directories are large.
             undivided = self._rows([[ExaminedItem(number, items[number])] for number in again])
             self.frame = self.frame.where(f"NOT {_is_one_of(again)}").union(undivided)
         table = self.frame.select("number", "kin").where("kin IS NOT NULL").toArrow()
@@ -143,7 +143,7 @@ class ExaminedItem(NamedTuple):
     part: ReplayRange | None = None
     """The part of the log that this task replays, by itself."""
     share: float = 1
-    """The share of the log that this is, about."""
+    """The approximate share of the log in this part."""
     is_divided: bool = False
     """True if other tasks replay the log."""
 

@@ -55,7 +55,7 @@ class RunChanges:
         self._removed: dict[str, PackedFiles] = {}
 
     def take(self, settled: Settled) -> None:
-        """Add what some clusters change."""
+        """Add the changes of some clusters."""
         for staged in settled.staged:
             files = self._added.setdefault(staged.table, PackedFiles())
             path = staged.path.partition("/")[2]

@@ -234,7 +234,7 @@ def rounds_of(tasks: list[ClusterTask]) -> Iterator[list[ClusterTask]]:
 
 
 def _listed(task: ClusterTask) -> int:
-    """Return how many files a cluster has, and at least those of its logs before."""
+    """Return the number of a cluster's files, or of its logs in the last run if there were more."""
     return max(sum(map(len, task.group.directories.values())), len(task.before.logs), 1)
 
 

@@ -56,6 +56,6 @@ def has_same_leader(then: DescribeQuorumResponse, this: DescribeQuorumResponse) 
 
 
 def leader_end(quorum: DescribeQuorumResponse) -> int:
-    """Return the end of the leader's log, or of the longest if the answer lacks the leader."""
+    """Return the end of the leader's log, or of the longest log if the answer lacks the leader."""
     own = [voter for voter in quorum.voters if voter.replica.id == quorum.leader_id]
     return max((replica.log_end_offset for replica in own or quorum.voters), default=-1)

@@ -46,7 +46,7 @@ _GROUP_TASKS_A_CORE = 4
 _DIRECTORY = 1 << 20
 """The bytes that take as long as what there is to do for any directory."""
 _WITH_REPLAY = 2
-"""A replay takes about as long as all else that there is to do for a log."""
+"""A replay takes about as long as all other work for a log."""
 LARGE = 64 << 20
 """The logs of directories from this size on are replayed in tasks of their own."""
 _PARTS_OF_LARGE = 2
@@ -106,7 +106,7 @@ class Examined:
         return self._kept[-1]
 
     def _not_sound(self, divided: Collection[int]) -> list[int]:
-        """The divided directories whose parts do not show that the log is sound."""
+        """Return the divided directories with parts that do not show that the log is sound."""
         parts = self.frame.where(_is_one_of(divided)).select("number", "place", "part")
         tasks = self.tasks_for(len(divided))
         numbers = map_groups(parts, "number", _numbers_not_sound, "number INT", tasks).toArrow()

@@ -29,7 +29,7 @@ class ExitCode(IntEnum):
         "Something asked for could not be read or decoded; the rest is still printed.",
     )
     UNREACHABLE = 4, "No node could be reached."
-    REFUSED = 5, "kraftool refused, because it would not be safe."
+    REFUSED = 5, "kraftool refused, because the action would not be safe."
     INTERNAL = (
         70,
         "An internal error, or Spark itself failed. stderr names a report file or shows a hint.",

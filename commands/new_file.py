@@ -1,4 +1,4 @@
-"""New files, as --out makes them: a file has its name once it is whole.
+"""New files, for example of --out: a file gets its name when it is complete.
 
 It refuses to overwrite anything.
 """

@@ -14,8 +14,8 @@ def quorum() -> None:
     Example: kraftool quorum describe --bootstrap-controller ctl-1:9093
 
     kraftool asks every controller itself, so it also works without a leader. It also asks the
-    controllers that the first ones name. Outside their network, give --resolve with the addresses
-    that reach them.
+    controllers that the first ones name. If kraftool runs outside their network, use --resolve to
+    give the addresses that it can reach.
 
     Nothing is changed unless the command's purpose is to change it.
     """

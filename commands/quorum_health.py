@@ -38,10 +38,11 @@ def health(
     kraftool polls twice, a moment apart. It checks that all nodes know one leader, that the leader
     runs a controller, and that a majority of the voters fetches. It checks that the high watermark
     moves, that replicas are less than 1000 records and 5 s behind, and that every node supports the
-    feature levels. Meanwhile it reads the leader's committed metadata, without joining as a
-    replica: fenced brokers, partitions that are offline or under min.insync.replicas, and the other
-    problems that doctor finds in a state. Without a leader it reports what is known and what is
-    not. kraftool doctor --explain CODE explains each finding.
+    feature levels. If the leader wrote records between the polls and committed none, kraftool polls
+    for about 5 s more before it reports this. Meanwhile it reads the leader's committed metadata,
+    without joining as a replica: fenced brokers, partitions that are offline or under
+    min.insync.replicas, and the other problems that doctor finds in a state. Without a leader it
+    reports what is known and what is not. kraftool doctor --explain CODE explains each finding.
 
     Exits 1 if there is a warning or an error, and 4 if no node could be reached. Nothing is
     changed.

@@ -26,7 +26,7 @@ def guide(
         Option(
             "--folder",
             metavar="DIR",
-            help="Folder of the recovery (default recovery-TIME). The guide continues an old one.",
+            help="Folder of the recovery (default recovery-TIME). An existing one is continued.",
         ),
     ] = "",
     debug: Debug = False,

@@ -17,8 +17,8 @@ Yes = Annotated[
     Option(
         "--yes",
         metavar="PLAN_ID",
-        help="Id of the plan, instead of typing it. You confirm that no Kafka runs on the directory"
-        " anywhere.",
+        help="Give the plan id here instead of typing it. You confirm that no Kafka runs on the"
+        " directory anywhere.",
     ),
 ]
 Accept = Annotated[
@@ -26,8 +26,8 @@ Accept = Annotated[
     Option(
         "--accept",
         metavar="WORD",
-        help="With --yes: accept a risk of the plan, by the word that the plan names for it. Repeat"
-        " it for more risks.",
+        help="With --yes: accept a risk. The plan names the word for each risk. Repeat it for more"
+        " risks.",
     ),
 ]
 Host = Annotated[

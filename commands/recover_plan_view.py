@@ -111,8 +111,8 @@ def _next(to: Output, plan: Plan, file: str, here: Mapping[str, str]) -> None:
 def _directories(
     applying: Iterable[str], applied: Collection[str], also: Mapping[str, str]
 ) -> Iterator[str]:
-    """The options of all applies, once each, and of other voters; a host that is rehearsed needs no
-    copy of itself."""
+    """Yield the options of all applies, once each, and of other voters. A host that is rehearsed
+    needs no copy of itself."""
     words = [word for command in applying for word in shlex.split(command)]
     options = dict.fromkeys(zip(words[::2], words[1::2], strict=True))
     for option, value in (*options, *(("--dir", path) for path in also.values())):
@@ -144,6 +144,6 @@ def _lacking(plan: Plan, names: Collection[str]) -> str:
     if more < len(missing):
         which = f"voter {listed(missing, 'or')}" if more == 1 else f"{more} of {which}"
     return (
-        f" Add --dir with the directory of {which}, or a copy: without a majority of the voters it"
-        " shows no election."
+        f" Add --dir with the directory of {which}, or a copy of it: without a majority of the"
+        " voters the rehearsal shows no election."
     )

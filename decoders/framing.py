@@ -114,7 +114,7 @@ def encode_record(name: str, version: int, value: codec.Value) -> bytes:
 
 @cache
 def _encoder(name: str, version: int) -> tuple[bytes, codec.Encoder]:
-    """The frame of a record, and what encodes it."""
+    """The frame of a record, and its encoder."""
     api_key = schema.message(name).api_key
     if schema.message(name).kind != "metadata" or api_key is None:
         raise codec.EncodeError(f"{name} is not a metadata record")

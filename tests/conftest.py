@@ -141,7 +141,7 @@ def _start_with_long_files(items: list[pytest.Item]) -> None:
 
 def _shares_spark(file: Path) -> bool:
     if file.parent != Path(__file__).resolve().parent / "spark":
-        return False  # also where this file is alone, without the modules beside it
+        return False  # also if this file is alone, without the modules next to it
     from tests.spark_sharing import shares_spark
 
     return shares_spark(file)

@@ -148,11 +148,11 @@ def _option(parameter: Any) -> tuple[str, str]:
 def _environment(parameters: Iterable[Any]) -> Iterator[tuple[str, str]]:
     yield (
         _bold("NO_COLOR"),
-        "When set and not empty, kraftool uses no colours without --color always.",
+        "If set and not empty, kraftool uses colours only with --color always.",
     )
     yield (
         _bold("FORCE_COLOR"),
-        "When set and not 0, kraftool also uses colours if the output is not a terminal.",
+        "If set and not 0, kraftool uses colours even if the output is not a terminal.",
     )
     for parameter in parameters:
         names = [parameter.envvar] if isinstance(parameter.envvar, str) else parameter.envvar or ()

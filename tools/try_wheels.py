@@ -22,7 +22,7 @@ LOG = ROOT / f"fixtures/kafka-4.3.0/many-partitions/node-1/data/__cluster_metada
 def tried(wheel: Path, folder: Path) -> tuple[str, bytes]:
     """What the installed wheel says of its path, and what it writes of a log."""
     venv.create(folder)
-    # Our pip installs into it: to install another one there first takes longer than all the rest.
+    # Our pip installs into it: installing a second pip would take longer than the rest.
     pip = [sys.executable, "-m", "pip", "--python", str(folder), "--disable-pip-version-check"]
     subprocess.run([*pip, "install", "--quiet", str(wheel)], check=True)
 

@@ -130,7 +130,7 @@ class WatchApp(WatchFrame):
         """Show the worst of what is known in the title and in the tabs."""
         overview = self.overview
         left, right = headline(self.picture, overview, self.palette, is_paused=self.is_paused)
-        # None of them is there any more while the program exits.
+        # These widgets are gone while the program exits.
         for line in self.query(Headline).results():
             line.tell(left, right)
         for tabs in self.query(ViewTabs).results():

@@ -51,7 +51,7 @@ class WatchFrame(App[None]):
 
     def tell(self, words: str, *, is_bad: bool = False) -> None:
         """A sentence at the bottom, for a while."""
-        for line in self.query("#told").results(Static):  # none, while the program exits
+        for line in self.query("#told").results(Static):  # it is gone while the program exits
             line.update(self.palette.text(words, "bad" if is_bad else "key"))
             line.display = bool(words)
         if self._telling is not None:

@@ -38,7 +38,7 @@ class Palette:
         return Text(printable(str(value)), style=style, no_wrap=True, end="")
 
     def wrapped(self, value: object, meaning: str = "") -> Text:
-        """The same, in as many lines as it takes."""
+        """Return the styled text, wrapped to as many lines as it needs."""
         line = self.text(value, meaning)
         line.no_wrap = False
         return line

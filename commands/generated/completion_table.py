@@ -54,7 +54,7 @@ _dry_run = (('--dry-run',), 'Check the change and report what would be done. Cha
 _output_3 = (('-o', '--output'), 'Output format.', _17, False)
 _controller_id = (('-i', '--controller-id'), 'node.id of the voter.', (), False)
 _dir = (('--dir',), 'Data directory (metadata.log.dir).', (), False)
-_yes = (('--yes',), 'Id of the plan, instead of typing it. You confirm that no Kafka runs on the directory anywhere.', (), False)
+_yes = (('--yes',), 'Give the plan id here instead of typing it. You confirm that no Kafka runs on the directory anywhere.', (), False)
 _host = (('--host',), 'Name of the host in the plan, if the files do not show it.', (), False)
 _config = (('-c', '--config'), 'server.properties of the node, to compare with the plan.', (), False)
 _config_2 = (('-c', '--config'), "The node's server.properties.", (), False)
@@ -252,7 +252,7 @@ COMMANDS = {
         _help,
     ),
     'recover guide': (
-        (('--folder',), 'Folder of the recovery (default recovery-TIME). The guide continues an old one.', (), False),
+        (('--folder',), 'Folder of the recovery (default recovery-TIME). An existing one is continued.', (), False),
         _debug, _help,
     ),
     'recover collect': (
@@ -289,7 +289,7 @@ COMMANDS = {
     ),
     'recover apply': (
         _dir, _yes,
-        (('--accept',), 'With --yes: accept a risk of the plan, by the word that the plan names for it. Repeat it for more risks.', (), True),
+        (('--accept',), 'With --yes: accept a risk. The plan names the word for each risk. Repeat it for more risks.', (), True),
         _host,
         (('--source',), 'Directory of another host that files are made from. Repeat it for more hosts.', (), True),
         _config,

@@ -176,7 +176,7 @@ def _voters(
     for observer in quorum.observers:
         node_id, directory_id = observer.replica
         if not fetching(quorum, (observer,)):
-            continue  # the earlier directory of a voter, listed for some minutes
+            continue  # an earlier directory of a voter: the leader still lists it for some minutes
         if known.get(node_id) is not None and known[node_id] != directory_id:
             yield kinds.OTHER_DIRECTORY.at(
                 f"node {node_id}",
@@ -233,13 +233,13 @@ def _replicas(quorum: DescribeQuorumResponse, cluster: ClusterHealth | None) -> 
 
 
 _GONE = (
-    "nothing to do if it was removed or stopped: a leader lists an observer for five minutes after"
-    " its last fetch, and a voter that was removed is an observer"
+    "nothing to do if you removed or stopped this node: a leader lists an observer for five minutes"
+    " after its last fetch, and a removed voter is an observer"
 )
 
 
 def _may_be_gone(node_id: int, running: Collection[int], cluster: ClusterHealth | None) -> bool:
-    """True if an observer that does not fetch is no broker, or the earlier directory of a node."""
+    """True if a silent observer is not a broker, or is an earlier directory of a node."""
     return node_id in running or (cluster is not None and node_id not in cluster.brokers)
 
 

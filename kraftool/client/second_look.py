@@ -1,6 +1,6 @@
-"""The second look at a live quorum, which shows what one look cannot: whether it commits records.
+"""The second look at a live quorum, which shows if the leader commits records.
 
-Owns the time in which a leader has to commit what it wrote. It refuses to judge the looks.
+Owns how long kraftool waits for a commit. It refuses to judge the looks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kraftool.client.thresholds import COMMIT_S
 from kraftool.raft.messages import DescribeQuorumResponse
 
 _PAUSE_S = 0.5
-"""A follower's fetch waits no longer at the leader."""
+"""A leader holds a follower's fetch no longer than this."""
 
 
 class Surveyed(Protocol):
@@ -24,11 +24,11 @@ class Surveyed(Protocol):
 
 
 async def second_look(target: Surveyed, before: QuorumView) -> QuorumView:
-    """Look again, and until a record is committed if the first looks show none, for `COMMIT_S`.
+    """Look again. If the leader wrote records and committed none, repeat the look for `COMMIT_S`.
 
-    On a busy machine a leader may write a record between the looks that is committed after them.
-    A look waits for nodes that do not answer, after the leader has answered. So the time begins at
-    the end of a look, and a look follows it however long each takes.
+    On a busy machine a leader may write a record between two looks and commit it after them.
+    A look can last long after the leader's answer, because it waits for nodes that do not answer.
+    So the time begins at the end of a look, and at least one more look follows.
     """
     deadline: float | None = None
     while True:
@@ -44,7 +44,7 @@ async def second_look(target: Surveyed, before: QuorumView) -> QuorumView:
 
 
 def awaits_commit(before: QuorumView, now: QuorumView) -> bool:
-    """True if the same leader wrote records between the looks, and none was committed."""
+    """True if the same leader wrote records between the looks, and committed none."""
     then, this = before.quorum, now.quorum
     if then is None or this is None or not has_same_leader(then, this):
         return False
@@ -56,6 +56,6 @@ def has_same_leader(then: DescribeQuorumResponse, this: DescribeQuorumResponse) 
 
 
 def leader_end(quorum: DescribeQuorumResponse) -> int:
-    """Return the end of the leader's log, or of the longest if the answer lacks the leader."""
+    """Return the end of the leader's log, or of the longest log if the answer lacks the leader."""
     own = [voter for voter in quorum.voters if voter.replica.id == quorum.leader_id]
     return max((replica.log_end_offset for replica in own or quorum.voters), default=-1)

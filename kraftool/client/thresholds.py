@@ -16,7 +16,7 @@ LAG_MS = 5_000
 LOOKS_APART_S = 1.5
 """Three times the default of metadata.max.idle.interval.ms."""
 COMMIT_S = 5.0
-"""How much longer a leader that wrote records between two looks has to commit one of them."""
+"""Seconds of more looks, if a leader wrote records between two looks and committed none."""
 
 
 def leader_clock(quorum: DescribeQuorumResponse) -> int:

@@ -62,11 +62,9 @@ def follow(raft: Raft, leader_id: int | None, epoch: int, endpoints: Endpoints) 
         else epoch != raft.epoch or leader_id is None or known is None or leader_id == known
     )
     if not consistent:
-        raise ProtocolError(
-            f"another node names it leader of epoch {epoch}, but it does not lead that epoch"
-            if is_self
-            else f"another node names {leader_id} leader of epoch {epoch}, but it knows {known}"
-        )
+        named = "this node" if is_self else leader_id
+        own = "this node does not lead that epoch" if is_self else f"this node knows {known}"
+        raise ProtocolError(f"another node names {named} leader of epoch {epoch}, but {own}")
     if epoch > raft.epoch:
         if leader_id is None:
             transitions.to_unattached(raft, epoch)

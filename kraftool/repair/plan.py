@@ -343,8 +343,8 @@ class LostRecords:
         return any(count.type != UNREADABLE for count in self.types)
 
     def describe(self) -> str:
-        """Return who has which records: `node-2 may have records at offset 5`."""
-        # Bytes behind the last batch that are no batch may never have been records.
+        """Return the host and the offsets: `node-2 may have records at offset 5`."""
+        # Bytes after the last batch that form no batch may never have been records.
         has = "may have" if self.types and not self.has_readable else "has"
         return f"{self.host} {has} records at {offsets(self.first_offset, self.end_offset)}"
 

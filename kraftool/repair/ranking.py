@@ -148,7 +148,7 @@ def _note(survey: Survey) -> str:
         notes.append(f"{what} from offset {broken.offset} on ({broken.reason})")
         if broken.lost_batches:
             behind = many(broken.lost_batches, "whole batch")
-            # No CRC covers a base offset: one with flipped bits can be beyond all that there was.
+            # No CRC covers a base offset: a flipped bit can make it higher than the log ever was.
             reach = broken.end_offset - 1
             ends = (batch.last_offset for batch in broken.batches if batch.last_offset <= reach)
             last = max(ends, default=reach)

@@ -234,7 +234,7 @@ def _of_copy(plan: Plan, copy: AppliedCopy) -> Iterator[Finding]:
     if copy.of.is_running:
         running = kinds.SNAPSHOT_IN_TIME.at(copy.of.path, "a process holds its lock")
         if _is_left_running(plan, copy.of):
-            advice = "leave it running: the plan changes nothing in this directory"
+            advice = "leave this node running: the plan changes nothing in its directory"
             running = replace(running, severity=Severity.INFO, advice=advice)
         yield running
     if copy.check is not None:

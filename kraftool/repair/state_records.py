@@ -39,7 +39,7 @@ def records_of(image: MetadataImage) -> Iterator[bytes]:
     """An image's records in the order and the versions of its own metadata.version."""
     framed = deque[bytes]()
     for name, version, value in snapshot_records(image, take_framed=framed.extend):
-        # Those of a topic's partitions come before the record of whatever is next.
+        # The partitions of a topic come before the next record that is not framed.
         yield from _taken(framed)
         yield encode_record(name, version, value)
     yield from _taken(framed)

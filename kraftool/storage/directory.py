@@ -145,7 +145,7 @@ def _scan(
 
 
 def _broken_link(path: str, error: OSError) -> str:
-    """Say what is wrong with a symbolic link; "" if it is not the link that is broken."""
+    """Return the problem of a symbolic link, or "" if the link is not broken."""
     if error.errno == errno.ELOOP:
         return "it is a symbolic link that leads back to itself"
     try:

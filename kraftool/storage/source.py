@@ -17,7 +17,7 @@ from kraftool.decoders.errors import KraftoolError
 
 CHUNK = 1 << 20
 _BEYOND = 1 << 12
-"""Bytes that are asked for beyond the end: a file may grow meanwhile."""
+"""Bytes to read beyond the end: a file may grow meanwhile."""
 
 
 class ByteSource(Protocol):
@@ -96,7 +96,7 @@ class FileSource(ClosingSource):
             room = size if size <= _BEYOND else max(self.size() - position, 0) + _BEYOND
             while read < size:
                 most = min(size - read, max(room - read, _BEYOND), CHUNK)
-                # A short answer is either the end or a file system's whim.
+                # A file system may answer with less than was asked for, also before the end.
                 data = os.pread(self._fd, most, position + read)
                 if not data:
                     break

@@ -47,7 +47,7 @@ class DirectoryLook:
     is_readable: bool = True
     """False if nothing of it could be read."""
     damage: str = ""
-    """The first damage of the log; `problem` says it too."""
+    """The first damage of the log. `problem` names it too."""
     is_complete: bool = True
     """Whether the log was looked through for control records; a large one takes a while."""
     segments: int = 0

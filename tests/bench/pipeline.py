@@ -44,7 +44,7 @@ _SEED = 1
 _SEGMENT = 1 << 30
 """As Kafka's metadata.log.segment.bytes is by default; the fleet's own are tiny, so as to roll."""
 _TIMES_THE_SIZE, _BESIDES = 5, 300_000_000
-"""What is on disk at once: two sets with a tenth of one, tables, and shuffles."""
+"""The most on disk at a time, in sets of logs: two sets and a tenth, tables, and shuffles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Input:
 
 
 Starts: TypeAlias = Mapping[int, float]
-"""How long a session without work takes, by cores."""
+"""Seconds of a session without work, by cores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Row:
     run: Watched
 
     def busy_s(self, starts: Starts) -> float:
-        """How long it took without what a session by itself takes on so many cores."""
+        """Return the seconds of the work, without those of an idle session on as many cores."""
         start_s = 0.0 if self.what in (_READING, _DUMPING) else starts[self.cores]
         return max(self.run.wall_s - start_s, 0.001)
 

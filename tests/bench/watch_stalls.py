@@ -5,7 +5,7 @@
 Searches and filters a large log, opens, finds and searches a large state, and asks What if of 5
 controllers and 100 observers. A stall is the time that the loop's own thread computed between two
 turns: what other threads and programs take meanwhile does not count. 100 ms is the limit that a
-user does not notice. The time by the clock until a view names its phase is printed beside it.
+user does not notice. It also prints the time by the clock until a view names its phase.
 Owns the actions; it refuses to judge: nothing here passes or fails.
 """
 
@@ -36,7 +36,7 @@ from tests.bench.watch import COLUMNS, LINES, live_view
 _ACTION_S = 60.0
 """An action that takes longer is stopped with the key x."""
 _CALM_S = 2.0
-"""An action is over if nothing has worked for this long: one worker may begin another."""
+"""Seconds without a worker after which an action is over: one worker may begin another."""
 
 
 @dataclass(slots=True)

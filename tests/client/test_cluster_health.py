@@ -338,7 +338,7 @@ def test_an_empty_cluster_is_no_trouble() -> None:
 
 
 def test_an_observer_that_was_removed_is_no_fault_while_the_leader_lists_it() -> None:
-    """Kafka's leader lists a removed voter for five minutes; of a broker, silence is a fault."""
+    """Kafka's leader lists a removed voter for five minutes. A silent broker is a fault."""
     old = NOW - SILENT_MS - 1
     removed, voter_before = _observer(4, fetched=old), _observer(3, fetched=old)
     for silent, severity in (

@@ -48,7 +48,7 @@ def test_a_record_that_is_committed_a_moment_later_is_no_finding() -> None:
 
 
 def test_a_look_that_takes_longer_than_the_wait_is_not_the_last_one() -> None:
-    """Two stopped nodes took 5 s each, and the leader's answer was as old as that."""
+    """Two stopped nodes took 5 s each. The leader's answer was as old as that."""
     before = well(at=NOW - 1500)
     committed = view(
         described([replica(number, end=101) for number in (1, 2, 3)], mark=101), node(2), node(3)

@@ -274,7 +274,7 @@ def test_a_log_in_which_no_crc_holds_has_no_epoch(kraftool: Run, tmp_path: Path)
 def test_files_of_entries_that_cannot_be_read_are_marked_as_damaged(
     kraftool: Run, fixtures_dir: Path, tmp_path: Path
 ) -> None:
-    """As a full disk leaves them: Kafka 4.4.0 made the next segment's files, and wrote nothing."""
+    """On a full disk Kafka 4.4.0 created the next segment's files, and wrote nothing."""
     data = shutil.copytree(fixtures_dir / "kafka-4.4.0/dynamic-quorum/node-1/data", tmp_path / "d")
     empty = data / "__cluster_metadata-0" / f"{10**6:020}.snapshot"
     empty.write_bytes(b"")

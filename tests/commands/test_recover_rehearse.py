@@ -153,7 +153,7 @@ def test_the_printed_command_rehearses_beside_a_running_majority(tmp_path: Path)
         command = planned.err.rstrip().rpartition("$ kraftool ")[2]
         ran = apart(*shlex.split(command), "--no-nodes")
     assert ran.code == 0, ran.text
-    assert "leave it running" in ran.text
+    assert "leave this node running" in ran.text
     assert "the recovered voters alone: node " in " ".join(ran.text.split())
     assert "stop every node" not in ran.text
 

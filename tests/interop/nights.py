@@ -66,7 +66,7 @@ class Night:
                 kraftool(*words, *(("--yes", plan.id) if action is Action.APPLY else ()))
 
     def has_everything(self) -> None:
-        """Topics, configs and messages are those of before."""
+        """Topics, configs and messages are the same as before."""
         kafka.wait_for(
             "the broker to know of every topic",
             lambda: set(self.topics) <= set(self.cluster.admin("list-topics")),
@@ -76,7 +76,7 @@ class Night:
         recovering.consumed(self.cluster, self.broker)
 
     def add_controllers(self, survivor: Node) -> list[Node]:
-        """Two new ones, with Kafka's own tools, as the plan says."""
+        """Add two new controllers with Kafka's own tools, as the plan says."""
         cluster = self.cluster
         for controller in self.controllers:
             if controller is not survivor:

@@ -24,8 +24,8 @@ from tests.interop.recovering import STAYS, Kept
 SNAPSHOTS = {"metadata.log.max.record.bytes.between.snapshots": "1000"}
 """Settings by which every five topics make a snapshot."""
 PATIENCE = {"controller.quorum.fetch.timeout.ms": "60000"}
-"""Settings by which nobody is elected anew while the past is made, however busy the machine is: a
-voter whose copy is of an epoch before ends when it meets the others."""
+"""Settings that prevent an election while the past is made, however busy the machine is: a voter
+with a copy from an earlier epoch exits when it meets the others."""
 EARLY = 8
 """So many topics are known to all."""
 LATE = [f"late-{number}" for number in range(5)]

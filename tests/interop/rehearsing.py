@@ -1,7 +1,7 @@
 """Rehearses the plan of a quorum that lost controllers, with their directories or without.
 
-Owns the command lines of `recover rehearse`, and what one has to say when all is well. Whoever made
-the quorum is for the tests.
+Owns the command lines of `recover rehearse`, and the report of a rehearsal without problems. The
+tests make the quorums.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.interop.recovering import kraftool
 
 @dataclass(frozen=True, slots=True)
 class Rehearsals:
-    """A quorum that lost some controllers, and the plan for the one that is left."""
+    """A quorum that lost some controllers, and the plan for the one that survived."""
 
     cluster: Cluster
     survivor: Node
@@ -45,7 +45,7 @@ class Rehearsals:
         return plan_from_yaml(self.plan_file.read_bytes())
 
     def rehearse(self, *options: object, version: str = "", code: int = 0) -> Any:
-        """With a Kafka, which is this one if nothing is said; the document."""
+        """Rehearse with a Kafka, by default this one, and return the document."""
         release = version or self.cluster.version
         given = (*options, "--kafka", kafka.home(release), "--seeds", 1, "--timeout", 300)
         with pytest.MonkeyPatch.context() as patch:

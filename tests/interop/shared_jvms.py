@@ -95,7 +95,7 @@ class StorageSession:
         atexit.register(self.process.close)
 
     def call(self, arguments: Sequence[str]) -> str:
-        """Run it once, for what it prints; raise KafkaFailed with that where it fails."""
+        """Run it once and return the output. Raise KafkaFailed with the output if it fails."""
         self.process.stdin.write(json.dumps(list(arguments)).encode() + b"\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
@@ -146,7 +146,7 @@ class ToolSession:
 
 @functools.cache
 def tree_session() -> TreeSession:
-    """The one of this process."""
+    """The session of this process."""
     return TreeSession(kafka.TOOLS_VERSION)
 
 

@@ -28,7 +28,7 @@ LEADER_KILLS = 20 if IS_SOAK else 2
 BROKER_KILLS = 15 if IS_SOAK else 2
 """In each of the two quorums."""
 PAUSE_MS = 5 if IS_SOAK else 40
-"""Between two records of a producer: brokers that take 200 a second leave no core to others."""
+"""Seconds between two records of a producer. At 200 a second brokers leave others no core."""
 BROKERS = {11: "4.3.0", 12: "4.4.0", 13: "4.3.0"}
 INTERNAL = ("__consumer_offsets", "__transaction_state")
 TOPICS = ("plain", "first", "second")

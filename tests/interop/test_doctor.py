@@ -62,7 +62,7 @@ def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starts]:
 
 
 def mended(data: Path, make_ill: Callable[[Path], None], code: str) -> None:
-    """Doctor finds it, and after doctor's command it does not."""
+    """Doctor reports the problem, and no longer does after its command was run."""
     shutil.copytree(BUILT, data)
     make_ill(data)
     fitting = [diagnosis for diagnosis in diagnoses(data) if diagnosis.finding.code == code]

@@ -37,7 +37,7 @@ JOINING = [
 
 
 def tool(version: str, name: str, *arguments: str, stdin: bytes = b"") -> str:
-    """What a command line tool of Kafka prints; one that reads has a JVM of its own."""
+    """Return the output of a command line tool of Kafka. One with stdin needs its own JVM."""
     target = f"org.apache.kafka.tools.{name}"
     if stdin:
         return kafka.run(version, target, *arguments, stdin=stdin, check=True).stdout.decode()

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.interop
 ROUNDS = int(os.environ.get("KRAFTOOL_WITNESS_ROUNDS", "1"))
 SEED = int(os.environ.get("KRAFTOOL_CHAOS_SEED", "1"))
 LONGEST_S = 15.0 if ROUNDS > 1 else chaos_witness.PATIENCE_S
-"""From the kill until a Kafka leads; a single round may be one on a machine that does much else."""
+"""From the kill until a Kafka leads. A single round may be slow on a busy machine."""
 
 
 def test_a_kafka_leads_again_where_the_witness_alone_has_the_newest_records(

@@ -1,4 +1,4 @@
-"""The night of two lost controllers where it is another than the one of test_recover_cases.py.
+"""Other nights of two lost controllers than that of test_recover_cases.py.
 
 Nobody was ahead, the old majority goes on under the old cluster id, or voters are a setting.
 """

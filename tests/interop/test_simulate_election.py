@@ -42,7 +42,7 @@ class Quorum:
 
 @pytest.fixture(scope="module")
 def kept_quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quorum]:
-    """Made once: each test starts nodes on a copy of its directories."""
+    """Created once: each test starts nodes on a copy of its directories."""
     if problem := kafka.available(kafka.TOOLS_VERSION):
         pytest.skip(problem)
     with Cluster(kafka.TOOLS_VERSION, tmp_path_factory.mktemp("election") / "nodes") as cluster:

@@ -104,7 +104,7 @@ def test_most_batches_of_a_real_log_are_taken_by_the_native_module() -> None:
 
 
 def test_the_records_of_a_real_snapshot_are_taken_by_the_native_module() -> None:
-    """Python takes the two control batches around them."""
+    """Python reads the two control batches around them."""
     path = FIXTURES / "kafka-4.3.0/many-partitions/node-1/data/__cluster_metadata-0"
     snapshot = max(path.glob("*.checkpoint")).read_bytes()
     reader = native_reader()

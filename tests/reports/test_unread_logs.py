@@ -35,7 +35,7 @@ def quorum(path: Path) -> list[Path]:
 
 
 def hide(directory: Path) -> None:
-    """Make the log one that cannot be read."""
+    """Make the log unreadable."""
     for segment in (directory / PARTITION).glob("*.log"):
         segment.unlink()
         segment.symlink_to(segment.name)
@@ -49,7 +49,7 @@ def told(*paths: Path) -> str:
 def test_a_majority_of_voters_that_lost_their_logs_may_have_committed_anything(
     fixtures_dir: Path, tmp_path: Path, release: str
 ) -> None:
-    """What the third voter has beyond their snapshots was committed, and is lost if they lead."""
+    """The third voter has committed records beyond their snapshots: lost if they lead."""
     fixture = fixtures_dir / f"kafka-{release}/upgrade"
     paths = [
         shutil.copytree(fixture / f"node-{id}/data", tmp_path / str(id), copy_function=shutil.copy)
@@ -66,7 +66,7 @@ def test_a_majority_of_voters_that_lost_their_logs_may_have_committed_anything(
     text = " ".join(sentences(assessment))
     assert "Nothing was committed from" not in text
     assert text.count("and no log.") == 2
-    assert "can be lost if it lacks them, which may be committed" in text
+    assert "these records can be lost, which may be committed" in text
 
 
 def test_a_log_that_could_not_be_read_is_not_called_empty(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_log_that_could_not_be_read_is_not_called_empty(tmp_path: Path) -> Non
     hide(paths[2])
     assert "Voter 3 has a log that could not be read." in told(*paths)
     (advice,) = wiped_voters(read_case([str(path) for path in paths]))
-    assert advice == "The log of node 3 could not be read, so nothing is known about it."
+    assert advice == "kraftool could not read the log of node 3, and cannot judge this node."
     report = doctor(*paths)
     codes = {item.finding.code for section in report.sections for item in section.diagnoses}
     assert "KT-DIR-READ" in codes
@@ -107,7 +107,7 @@ def test_a_folder_that_may_not_be_listed_is_called_so(
 
 
 def forbid(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Deny what a folder without permissions denies to others than root."""
+    """Deny access to a folder as missing permissions do for users other than root."""
     scandir, access = os.scandir, os.access
 
     def shut(path: Any = ".") -> Iterator[os.DirEntry[str]]:
@@ -125,7 +125,7 @@ def forbid(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 def test_a_log_whose_newest_segment_is_gone_is_not_called_whole(
     fixtures_dir: Path, tmp_path: Path
 ) -> None:
-    """Kafka 4.3.0 starts on it as if the node had never had the records that it confirmed."""
+    """Kafka 4.3.0 starts on it without the records that the node confirmed, and reports nothing."""
     path = tmp_path / "1"
     shutil.copytree(fixtures_dir / "kafka-4.3.0/log-cleaning/node-1/data", path)
     partition = path / PARTITION
@@ -136,7 +136,7 @@ def test_a_log_whose_newest_segment_is_gone_is_not_called_whole(
     segments[-1].unlink()
     (diagnosis,) = found(_END_LOST, path)
     assert diagnosis.finding.offset == base
-    assert f"the log ends at {base}, but there is the index of a segment" in diagnosis.finding.text
+    assert f"the log ends at {base}, but there is an index of a segment" in diagnosis.finding.text
     for left in partition.glob(f"{base:020}.*index"):
         left.unlink()
     assert not found(_END_LOST, path)

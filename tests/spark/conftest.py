@@ -1,4 +1,4 @@
-"""What the tests of the pipelines share: one Spark session and one cluster, which take seconds.
+"""The fixtures of the pipelines' tests: one Spark session and one cluster, which take seconds.
 
 `tests/conftest.py` has one worker of pytest-xdist run all files that use them.
 """
@@ -23,7 +23,7 @@ SMALL = {
 
 @pytest.fixture(scope="session")
 def spark_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the JVM of the session writes, in all tests."""
+    """The log of the session's JVM, for all tests."""
     return tmp_path_factory.mktemp("spark") / "jvm.log"
 
 

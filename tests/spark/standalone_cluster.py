@@ -30,7 +30,7 @@ class Cluster(NamedTuple):
 
 
 def said_in(log: Path, pattern: str, process: subprocess.Popen[bytes]) -> str:
-    """What a process wrote to its log, once it has."""
+    """Wait for a pattern in the log of a process, and return the match."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and process.poll() is None:
         match = re.search(pattern, log.read_text(errors="replace"))

@@ -1,4 +1,4 @@
-"""What the views show first of damaged directories: the damage, with a sign, and where it is.
+"""The views show the damage of a directory first, with a sign and its place.
 
 The pictures are real looks at copies of real directories, at the smallest size.
 """

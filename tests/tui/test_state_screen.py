@@ -225,7 +225,7 @@ def test_a_first_reading_that_is_stopped_is_not_called_an_opening(
             await pilot.resize_terminal(100, 24)  # the next picture draws it, too
             await settled(pilot)
             title = screen(app).splitlines()[2].strip()
-            assert title == "stopped before a state was read; o goes to an offset"
+            assert title == "stopped before a state was read; press o to go to an offset"
 
     asyncio.run(steps())
 

@@ -149,7 +149,7 @@ class FilesScreen(TaskView):
             )
 
     def _holds(self, root: DirectoryFiles) -> str:
-        """Return what is known of a directory; of a stale one, only that."""
+        """Return the facts about a directory, or only that it is stale."""
         stale = self._stale.get(root.path)
         return f"▲ stale: {stale}" if stale else ", ".join(root.words())
 

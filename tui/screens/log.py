@@ -94,7 +94,7 @@ class LogScreen(PlaceView):
         self._stamp: object = None
         self._problem = ""
         self._looking: Task | None = None
-        """Of a search or a filter, while it goes on."""
+        """The progress of a search or a filter; None if none runs."""
         self._painter: LogPainter | None = None
 
     def compose(self) -> ComposeResult:
@@ -224,7 +224,9 @@ class LogScreen(PlaceView):
         self._draw()
         self._want_more()
         if stretch.query.text and self._asker.is_asking:
-            self._look("looking for what passes the filter", stretch.seen_to - stretch.seen_from)
+            self._look(
+                "looking for rows that match the filter", stretch.seen_to - stretch.seen_from
+            )
         else:
             self._look(None)
 
@@ -262,7 +264,7 @@ class LogScreen(PlaceView):
         self._draw()
 
     def _look(self, what: str | None, share: float = 0.0) -> None:
-        """Show how far a search or a filter is, and for how long it has run. None ends it."""
+        """Show the progress and the time of a search or a filter. None hides them."""
         if what is None:
             if self._looking is not None:
                 self._looking = None
@@ -326,7 +328,7 @@ class LogScreen(PlaceView):
         row = self.lines.row
         place = None if row is None or self.lines.is_at_end else row.place
         if query.text and not self._is_halted:
-            self._look("looking for what passes the filter")
+            self._look("looking for rows that match the filter")
         self._ask("filter", lambda: feed.filter(query, place, _PAGE), alone=True)
 
     def action_fold(self) -> None:

@@ -92,7 +92,7 @@ class StateScreen(PlaceView):
         self._overview: StateOverview | None = None
         self._is_partial = False
         self._findings: dict[str, tuple[Finding, ...]] = {}
-        """By place, of the files that the states came from."""
+        """The findings of the files that a state came from, by place."""
         self._problem = ""
 
     def compose(self) -> ComposeResult:
@@ -458,7 +458,7 @@ class StateScreen(PlaceView):
         if self._problem:
             return self.palette.wrapped(self._problem, "bad")
         if state is None and self._history is not None and not self.is_working:
-            return self.text("stopped before a state was read; o goes to an offset", "warn")
+            return self.text("stopped before a state was read; press o to go to an offset", "warn")
         if state is None:
             return self.text(f"opening … {self.place}", "quiet")
         if self._difference is not None and self._changes.display:

@@ -1,7 +1,7 @@
-"""A row at length, below its list or beside it, with a place to click that closes it.
+"""The details of a row, below its list or next to it, with a link that closes them.
 
-Owns that place, and the room that words take. What is shown, and what closing does, is for the
-view: a click there does what Escape does.
+Owns the link and the height of the details. The view decides what to show and how to close it: a
+click on the link does what Escape does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class DetailLines(Lines[Text]):
         self.border_title = "[@click=app.press('escape')]✕ Close (Esc)[/]"
 
     def show_words(self, paragraphs: Iterable[str], view: Size) -> None:
-        """Show these, wrapped to the view's width. They take at most half of its height."""
+        """Show paragraphs, wrapped to the view's width. They take at most half of its height."""
         palette, width = frame_of(self).palette, max(view.width - 2, 10)
         lines = [line for paragraph in paragraphs for line in wrapped(paragraph, width)]
         self.display = bool(lines)

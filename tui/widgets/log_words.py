@@ -81,7 +81,7 @@ def log_status(
         words += f"; {row.offset / max(stretch.extent.end_offset, 1):.0%} of the log"
     line = Text(no_wrap=True, end="")
     if currency.stale:
-        # A line of its own where both do not fit in one: no phrase is torn.
+        # Use two lines if one cannot hold both: no phrase is cut in two.
         fits = cell_len(currency.words) + cell_len(words) + 4 <= width
         line.append_text(palette.text(f"▲ {currency.words}", "warn")).append("  " if fits else "\n")
     elif currency.idle:

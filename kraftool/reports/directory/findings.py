@@ -58,7 +58,7 @@ class DirectoryCase:
     planned: frozenset[str] = frozenset()
     """Checkpoints that a recovery plan made."""
     is_unlisted: bool = False
-    """True if the metadata partition is there, and its files could not be listed."""
+    """True if the metadata partition exists, but its files could not be listed."""
 
     def live(self, kind: FileKind) -> Iterator[FileReport]:
         return (file for file in self.files if file.kind is kind and file.is_live)

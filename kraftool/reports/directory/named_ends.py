@@ -1,8 +1,9 @@
 """Files that name offsets beyond the end of a log that is whole: the log lost its end.
 
-Kafka makes the files of a segment together, and writes an epoch's start before its first batch. It
-deletes what is beyond the end when it starts. So only a directory that was not started since shows
-this. It owns no judgement of what was lost: only other nodes show that.
+Kafka creates the files of a segment together, and notes where an epoch starts before it writes the
+first batch. At start it deletes what is beyond the end of the log. So a directory shows the loss
+only until Kafka starts on it. This module does not say which records were lost: only other nodes
+show that.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _OF_SEGMENTS = frozenset({FileKind.OFFSET_INDEX, FileKind.TIME_INDEX, FileKind.T
 
 
 def named_ends(files: Sequence[FileReport], end: int) -> Iterator[Finding]:
-    """Yield the file that names the highest offset beyond the end of the log."""
+    """Yield a finding for the file that names the highest offset beyond the end of the log."""
     segments = [file for file in files if file.kind is FileKind.LOG and file.is_live]
     if not all(file.log is not None and _is_whole(file.log) for file in segments):
         return  # a damaged or unread segment has a finding of its own
@@ -62,4 +63,4 @@ def _without_log(
         if name is None or not file.is_live or file.kind not in _OF_SEGMENTS:
             continue
         if name.base_offset >= end and name.base_offset not in with_log:
-            yield name.base_offset, file, "there is the index of a segment from"
+            yield name.base_offset, file, "there is an index of a segment that begins at"

@@ -164,10 +164,10 @@ def read_together(
     progress: Callable[[str, int], None],
     entries: Iterable[Entry | EntryProblem],
 ) -> list[DumpReport]:
-    """Read the files of a directory once for several reports. `views` have the part of each.
+    """Read the files of a directory once for several reports, each of which has one of the `views`.
 
-    `entries` are in an order that suits all of them. Each report has the findings of those before
-    it too, and is the same object if its part adds none.
+    `entries` are in an order that suits all reports. Each report also has the findings of the
+    reports before it. If it adds none, it is the same object as the report before it.
     """
     readings = [_Found() for _ in views]
     events = readings[0].events

@@ -157,7 +157,7 @@ class LogStatistics:
         return light
 
     def observer(self, entry: Entry) -> Observe | None:
-        """Return what sees the items of a file; None if nothing of it is wanted."""
+        """Return the observer of a file's items; None if the statistics need none of them."""
         name = parse_checkpoint_name(entry.basename)
         if name is not None and name.state is FileState.LIVE:
             credentials = self.snapshot_credentials.setdefault(entry.name, set())
@@ -272,7 +272,7 @@ class LogStatistics:
 
 
 class _Watched:
-    """Observes a snapshot, of which only the records of one type are wanted."""
+    """Observes the records of one type in a snapshot."""
 
     def __init__(self, see: Observe, take: Callable[[Iterable[bytes]], None], api_key: int) -> None:
         self._see, self._take = see, take
@@ -299,7 +299,7 @@ class _Sifted:
     """Observes a log, and looks into those plain batches that have records that are wanted."""
 
     def __init__(self, see: Observe, passed: Callable[[BatchSpan, int, int], None]) -> None:
-        """`passed` takes the batches of a span between two places, which have none."""
+        """`passed` takes batches of a span without a wanted record, between two positions."""
         self._see, self._passed = see, passed
         messages = filter(None, map(schema.metadata_record, _WANTED))
         self._sieve = sieve_for([message.name for message in messages])

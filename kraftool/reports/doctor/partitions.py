@@ -40,7 +40,7 @@ def partitions(image: MetadataImage) -> Iterator[Partition]:
 def partitions_where(
     image: MetadataImage, is_wanted: Callable[[PartitionRegistration], object]
 ) -> Iterator[Partition]:
-    """The partitions for which this is true, mostly few."""
+    """Yield the partitions whose state `is_wanted`. Mostly there are few."""
     for topic in image.topics.by_id.values():
         for number, state in topic.partitions.items():
             if is_wanted(state):

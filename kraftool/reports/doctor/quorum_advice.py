@@ -134,7 +134,7 @@ def wiped_voters(case: ElectionCase) -> Iterator[str]:
         if node.assumed or node.end.offset > 0 or not node.settings.is_controller:
             continue
         if node.is_unread:
-            yield f"The log of node {node.id} could not be read, so nothing is known about it."
+            yield f"kraftool could not read the log of node {node.id}, and cannot judge this node."
             continue
         if not case.voters or (node.id in known and node.id in case.voters.ids):
             yield from _needs(case, node)

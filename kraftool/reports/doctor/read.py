@@ -169,7 +169,7 @@ class ExaminationPasses:
         self.states = _passes(location, files, is_newest_first=is_newest_first)
 
     def view(self, entry: Entry) -> FileView:
-        """Return the part of the examination in the reading of the next file."""
+        """Return the observers that the examination adds to the reading of the next file."""
         passing = self.states.get(entry.directory)
         observer = passing.observer(entry.name) if passing is not None else None
         own = self.statistics.setdefault(entry.directory, LogStatistics()).observer(entry)

@@ -97,7 +97,7 @@ def broker(examination: Examination, patient: ExaminedDirectory) -> tuple[str, s
 
 
 def broker_in(image: MetadataImage) -> tuple[str, str]:
-    """The option that leads an admin tool to a broker of the metadata, one that runs if it can."""
+    """Return the option that leads an admin tool to a broker, if possible to an unfenced one."""
     brokers = image.cluster.brokers.values()
     for registration in sorted(brokers, key=lambda one: (one.fenced, one.id)):
         for listener in registration.listeners:

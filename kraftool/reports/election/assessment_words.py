@@ -151,9 +151,12 @@ def danger(assessment: Assessment) -> str:
         unseen = first if unseen is None else unseen
         exist = f"Committed records from offset {unseen} on may exist that no directory shows"
         if first < unseen:
-            lacking = " if it lacks them" if len(assessment.harmful) > 1 else ""
-            known = f"{offsets(first, unseen)} can be lost{lacking}, which may be committed"
-            return f"If {who} is elected, {known}. {exist}: they are lost too"
+            lost = offsets(first, unseen)
+            known = f"If {who} is elected, {lost} can be lost, which may be committed"
+            if len(assessment.harmful) > 1:
+                known = f"If {who} is elected without {lost}, these records can be lost"
+                known += ", which may be committed"
+            return f"{known}. {exist}: they are lost too"
         return f"{exist}: they are lost if {who} is elected"
     loss = f"If {who} is elected, {lost_words(assessment)} {_are(assessment)} lost"
     if assessment.is_on_minority:

@@ -151,12 +151,12 @@ class NodeCase:
     doubtful_voters: tuple[int, ...] = ()
     """Voters that only a damaged file names; empty if a whole one names any."""
     unseen: str = ""
-    """Why its log may have, or may have had, records beyond what was read: a clause without a
-    subject. Empty if the log was read, or if there never was one."""
+    """Why its log may have had more records than kraftool read: a clause without a subject. Empty
+    if the log was read, or if there never was one."""
     named_end: int | None = None
     """An offset beyond the end of its log that another of its files names."""
     is_unread: bool = False
-    """True if a file of the log is there, and could not be read."""
+    """True if a file of the log exists, but could not be read."""
 
     @property
     def id(self) -> int:

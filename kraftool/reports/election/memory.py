@@ -80,8 +80,8 @@ def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
         alone_ms = 2 * best.settings.timing.check_quorum_ms
         doubt = Forgotten(
             first=parts_at(best, node) if lag else node.end.offset,
-            reason="lost the end of its log, since another of its files names offset"
-            f" {node.named_end}; a crash can leave the same"
+            reason="lost the end of its log, perhaps in a crash: another of its files names offset"
+            f" {node.named_end}"
             if is_short
             else lag or _TORN,
             is_doubt=True,

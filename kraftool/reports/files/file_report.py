@@ -168,11 +168,11 @@ def _unchanged(report: FileReport) -> FileReport:
 
 
 class FileView(NamedTuple):
-    """The part that one report has in the reading of a file."""
+    """The observers that one report adds to the reading of a file."""
 
     observers: tuple[Observe, ...] = ()
     end: Callable[[FileReport], FileReport] = _unchanged
-    """Called when the file was read. Returns the file's report, with more findings if there are
+    """Called after the file was read. Returns the file's report, with more findings if there are
     any."""
 
 

@@ -63,8 +63,8 @@ def _latest(keys: Iterable[Key], times: Mapping[Key, LastRecord]) -> LastRecord 
 def last_records(
     files: StateFiles, first: int, end: int, topics: Mapping[str, TopicImage]
 ) -> dict[Key, LastRecord]:
-    """The last record of each entity from one offset to another; empty if a batch is missing.
-    `topics` are those at the first offset, by id."""
+    """Return the last record of each entity between two offsets; empty if a batch is missing.
+    `topics` are the topics at the first offset, by id."""
     if not files.segments or base_offset(files.segments[0]) > first:
         return {}
     names = {topic_id: topic.name for topic_id, topic in topics.items()}
@@ -125,7 +125,7 @@ def _batches(files: StateFiles, first: int, end: int) -> Iterator[RecordBatch]:
 
 
 def batches_from(segment: LogFile, offset: int) -> Iterator[RecordBatch]:
-    """The sound batches of a segment from the one that has an offset on."""
+    """Yield the sound batches of a segment, from the batch with `offset` on."""
     with segment.open() as source:
         for item in Walk(source.read_at).spans():
             if isinstance(item, Faulty) or item.last_offset < offset:

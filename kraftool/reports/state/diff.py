@@ -77,8 +77,8 @@ class EntityChange:
     with_topic: bool = False
     """A partition whose whole topic was added or removed."""
     last_offset: int | None = None
-    """The last record that changed it, if both states are of one log that has all records between
-    them, and if it is known; None if not."""
+    """The last record that changed it. None if the states are not of one log, if that log lacks
+    records between them, or if it is not known which of two records it is."""
     last_timestamp: int | None = None
 
 

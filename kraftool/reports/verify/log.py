@@ -165,7 +165,7 @@ class LogPasses:
         self._is_deep = not is_partition or not is_topic(self.location.path, names)
 
     def view(self, entry: Entry) -> FileView:
-        """Return the part of a pass in the reading of the next file."""
+        """Return the observers that a pass adds to the reading of the next file."""
         if not self._is_deep:
             return FileView()
         directory = entry.directory

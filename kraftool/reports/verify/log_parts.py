@@ -52,7 +52,7 @@ class ReplayedPart:
     next: int = 0
     """One beyond the last offset that was replayed."""
     fits: bool = False
-    """True if it began, and each record up to `next` fits the state before it."""
+    """True if the replay began, and each record up to `next` fits the state before it."""
 
 
 def replay_part(entries: Sequence[Entry], part: ReplayRange, progress: Progress) -> ReplayedPart:

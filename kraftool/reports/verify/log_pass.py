@@ -122,7 +122,7 @@ class DirectoryPass:
             self.replay.states.want(snapshots)
 
     def view(self, entry: Entry) -> FileView:
-        """Return the part of this pass in the reading of the next file."""
+        """Return the observers that this pass adds to the reading of the next file."""
         segment, snapshot = _segment(entry), _snapshot(entry)
         if segment is not None and segment.suffix == ".log":
             return self._log(entry, segment)
@@ -156,7 +156,7 @@ class DirectoryPass:
     def _loaded(
         self, entry: Entry, report: FileReport, loading: SnapshotReplay, *, begins: bool
     ) -> None:
-        """Begin with a snapshot that was read, or compare its state with the log's later."""
+        """Start the replay with a snapshot that was read, or keep it to compare it with the log."""
         if report.log is None or not report.log.has_header:
             return
         image = loading.image()
@@ -321,7 +321,7 @@ class _SegmentPass:
             self._look_at(span, at, end)
 
     def _look_at(self, span: BatchSpan, at: int, end: int) -> None:
-        """Show the batches of a span to those who watch each of them."""
+        """Show each batch of a span to the watchers."""
         data, times = span.data, self._directory.times
         watchers = () if self.damaged else self._watchers
         while at < end:

@@ -138,7 +138,7 @@ class DirectoryReplay:
 
     @property
     def _is_in_transaction(self) -> bool:
-        """True if what follows depends on more than the state that a snapshot could have here."""
+        """True if a transaction is open: a snapshot of the state here would lack its records."""
         return self.replay is not None and self.replay.loader.open_transaction is not None
 
     def state(self) -> LogState:

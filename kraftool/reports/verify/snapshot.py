@@ -169,7 +169,7 @@ class SnapshotReading:
         return read_with(entry, options, self.view(entry))
 
     def view(self, entry: Entry) -> FileView:
-        """Return the part of this report in the reading of the next file."""
+        """Return the observers that this report adds to the reading of the next file."""
         passing = self._pass(entry).view(entry) if self.shared is None else FileView()
         name = parse_checkpoint_name(entry.basename)
         is_bootstrap = entry.basename == "bootstrap.checkpoint"

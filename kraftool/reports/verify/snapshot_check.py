@@ -34,7 +34,7 @@ _FOOTER = ControlRecordType.SNAPSHOT_FOOTER.label
 _VERSION = ControlRecordType.KRAFT_VERSION.label
 _VOTERS = ControlRecordType.KRAFT_VOTERS.label
 _PARTITION_FRAME = bytes((1, 3))
-"""How the value of a PartitionRecord begins."""
+"""The first bytes of a PartitionRecord's value."""
 _IN_THE_FIRST_BATCH = (_HEADER, _VERSION, _VOTERS)
 
 
@@ -157,15 +157,14 @@ class SnapshotCheck:
     def _placed_batch(
         self, batch: RecordBatch, native: NativeValues, placed: PlacedRecords
     ) -> bool:
-        """Judge a batch, the partitions of which stay as they are in the file. False if nothing of
-        the batch was judged."""
+        """Judge a batch without a copy of its partitions. False if none of it was judged."""
         parts = placed.find(batch)
         if parts is None:
             return False
         next_ordinal = 0
         for part in parts:
             if isinstance(part, FoundRecord):
-                # Some were judged with the one before them.
+                # A run of records may have been judged already, with its first record.
                 if part.ordinal >= next_ordinal:
                     next_ordinal = self._run(batch, native, part)
             elif not self._rules.place(part.topic_id, part.piece, placed, batch.base_offset):

@@ -41,7 +41,7 @@ from kraftool.reports.verify.snapshot_partition import partition_faults
 PARTITION = "PartitionRecord"
 _NEWEST = partition_version(LATEST_LEVEL)
 _VERSION_AT = 2
-"""Where the version is in a partition's record, whose frame has three bytes."""
+"""The index of the version in a partition's record, whose frame has three bytes."""
 _MOST_KEPT = 1 << 14
 """There are few lists of brokers, and many partitions."""
 _ASPECTS = (
@@ -89,7 +89,7 @@ class _RecordPlaces:
 
     def __getitem__(self, index: int) -> int:
         if not self._positions:
-            with suppress(DecodeError):  # it is behind the record that is looked for
+            with suppress(DecodeError):  # the fault is after the record of the finding
                 for record in self._batch.records():
                     self._positions.append(position_in_file(self._batch, record))
         return self._positions[index]
@@ -118,7 +118,7 @@ class RecordRules:
         return self._count
 
     def begin_batch(self, batch: RecordBatch) -> None:
-        """Say of which batch the next records are, from its first one on."""
+        """Begin a batch: the next records are its records, from the first one on."""
         self._places, self._index = _RecordPlaces(batch), -1
 
     def record(self, name: str, version: int, value: RecordValue, at: int) -> None:
@@ -167,7 +167,7 @@ class RecordRules:
         return True
 
     def _are_due(self, piece: PlacedPiece, placed: PlacedRecords) -> bool:
-        """True if metadata.version writes partitions in the version of these."""
+        """True if these partitions have the record version that metadata.version requires."""
         level = self._level
         if level is None or level > LATEST_LEVEL:
             return True
@@ -328,7 +328,7 @@ _CHECKS: dict[str, Callable[[RecordRules, RecordValue], None]] = {
 
 
 def _is_faultless(partition: PartitionRegistration) -> bool:
-    """True if a partition has no fault. One with an ELR may be faultless, too."""
+    """True if a partition has no fault. Also False for each partition with an ELR."""
     replicas, _, isr, _, _, elr, last_known_elr, leader, _, leader_epoch, epoch = partition
     return (
         leader_epoch >= 0

@@ -318,7 +318,7 @@ def _missing(report: Report, gone: Sequence[int]) -> str:
         if voter_id in report.conditions.down:
             why = "{ids} {are} down"
         elif voter_id in dict(report.case.missing):
-            why = "the configured directory of {ids} does not exist"
+            why = "there is no directory at the configured path of {ids}"
         elif voter_id in report.case.unknown:
             why = "no directory was given for {ids}"
         else:

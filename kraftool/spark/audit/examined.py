@@ -38,11 +38,11 @@ MOST_TASKS = 4096
 _TASKS_A_CORE = 16
 """So many tasks of a core keep it busy to the end; more of them cost more than they gain."""
 _GROUP_TASKS_A_CORE = 4
-"""Each of the audit's sums is a job with as many tasks, and a task without work takes 20 ms."""
+"""Tasks of a job that compares directories. More tasks cost time: one without work takes 20 ms."""
 _DIRECTORY = 1 << 20
 """The bytes that take as long as what there is to do for any directory."""
 _WITH_REPLAY = 2
-"""A replay takes about as long as all else that there is to do for a log."""
+"""A replay takes about as long as all other work for a log."""
 LARGE = 64 << 20
 """The logs of directories from this size on are replayed in tasks of their own."""
 _PARTS_OF_LARGE = 2
@@ -63,7 +63,7 @@ class Examined:
         divided = {look.number for looks in tasks for look in looks if look.is_divided}
         again = self._not_sound(divided) if divided else []
         if again:
-            # A task each: these are large.
+            # Each has its own task, because these directories are large.
             undivided = self._rows([[ExaminedItem(number, items[number])] for number in again])
             self.frame = self.frame.where(f"NOT {_is_one_of(again)}").union(undivided)
         table = self.frame.select("number", "kin").where("kin IS NOT NULL").toArrow()
@@ -101,7 +101,7 @@ class Examined:
         return self._kept[-1]
 
     def _not_sound(self, divided: Collection[int]) -> list[int]:
-        """The divided directories whose parts do not show that the log is sound."""
+        """Return the divided directories with parts that do not show that the log is sound."""
         parts = self.frame.where(_is_one_of(divided)).select("number", "part")
         tasks = self.tasks_for(len(divided))
         numbers = map_groups(parts, "number", _numbers_not_sound, "number INT", tasks).toArrow()
@@ -137,7 +137,7 @@ class ExaminedItem(NamedTuple):
     part: ReplayRange | None = None
     """The part of the log that this task replays, by itself."""
     share: float = 1
-    """The share of the log that this is, about."""
+    """The approximate share of the log in this part."""
     is_divided: bool = False
     """True if other tasks replay the log."""
 

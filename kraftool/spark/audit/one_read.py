@@ -1,7 +1,7 @@
 """A directory read once for doctor, verify-log and verify-snapshot.
 
-Owns the order of files that suits all three, and which directories can be read like this. The
-others, and those in which something cannot be read, are left to each command by itself. Each
+Owns the order of files that suits all three commands, and the choice of directories to read once.
+Each command reads other directories by itself, and also one in which something cannot be read. Each
 result is the same as that of the command.
 """
 
@@ -36,8 +36,8 @@ class ReadOnce(NamedTuple):
 
 
 def read_once(path: str, progress: Progress, *, replays: bool) -> ReadOnce | None:
-    """Read a directory for all three; None if each command has to read it by itself. Without
-    `replays`, other tasks replay its log."""
+    """Read a directory for all three commands; None if each command has to read it by itself.
+    Without `replays`, other tasks replay its log."""
     try:
         location = open_path(path)
         return _read(location, progress, replays) if location.kind in _DIRECTORIES else None

@@ -214,7 +214,7 @@ def _vacuum(place: TablePlace, tables: Iterable[str]) -> None:
 
 
 def _sweep(place: TablePlace, run_id: str, committed: Callable[[str], Collection[str]]) -> None:
-    """Remove the files of a run but for those of each table that it committed."""
+    """Remove the files of a run, except those that it committed to each table."""
     for table in sorted(TABLES.keys() & set(place.listed(""))):
         folder = f"{table}/{run_id}"
         names = place.listed(folder)

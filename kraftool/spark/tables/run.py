@@ -1,8 +1,9 @@
 """One run of `pipeline tables`, from what is there to what is committed.
 
-Owns the order of things. Where nothing is new no Spark is started. Else there are rounds, one for
-so many files, of two jobs: one looks at the headers of logs, and one does all the work. All rounds
-are one commit. The driver sees names, numbers and offsets only: no record ever passes it.
+Owns the order of the steps. If nothing is new, it does not start Spark. Otherwise it works in
+rounds, each over a limited number of files. A round has two jobs: one reads the headers of logs,
+and the other does all the work. All rounds are one commit. The driver sees only names, numbers and
+offsets: no record passes it.
 """
 
 from __future__ import annotations

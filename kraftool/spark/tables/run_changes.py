@@ -22,7 +22,7 @@ _TOGETHER = 500
 
 
 class PackedFiles:
-    """Files of one table. What the log says of them is much alike, so packed it is far smaller."""
+    """Files of one table, compressed: the table's log has much the same line for each of them."""
 
     def __init__(self) -> None:
         self.totals = Totals()
@@ -48,14 +48,14 @@ _NO_FILES = PackedFiles()
 
 
 class RunChanges:
-    """The changes of all tables. One table's files at a time are unpacked."""
+    """The changes of all tables. Only one table's files are unpacked at a time."""
 
     def __init__(self) -> None:
         self._added: dict[str, PackedFiles] = {}
         self._removed: dict[str, PackedFiles] = {}
 
     def take(self, settled: Settled) -> None:
-        """Add what some clusters change."""
+        """Add the changes of some clusters."""
         for staged in settled.staged:
             files = self._added.setdefault(staged.table, PackedFiles())
             path = staged.path.partition("/")[2]

@@ -34,7 +34,7 @@ from kraftool.spark.tables.work import (
 from kraftool.storage.tail import TailState
 
 _ROUND = 20_000
-"""Files of clusters that are worked on together: the driver keeps what their tasks say."""
+"""Files of the clusters in one round: the driver keeps the results of their tasks."""
 _LEAST = 1 << 20
 """Bytes below which no task is worth its start."""
 _FEWEST_TASKS = 16
@@ -218,9 +218,8 @@ def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[
 
 
 def rounds_of(tasks: list[ClusterTask]) -> Iterator[list[ClusterTask]]:
-    """Take the clusters from a list, so many at a time that the driver can keep what their tasks
-    say. The largest are the first of several rounds, since no round is faster than its longest
-    task."""
+    """Take the clusters from a list, and yield those of each round. The first of several rounds
+    have the largest clusters, since no round is faster than its longest task."""
     if sum(map(_listed, tasks)) > _ROUND:
         tasks.sort(key=lambda task: sum(look.size for look in task.looks))
     else:
@@ -235,7 +234,7 @@ def rounds_of(tasks: list[ClusterTask]) -> Iterator[list[ClusterTask]]:
 
 
 def _listed(task: ClusterTask) -> int:
-    """Return how many files a cluster has, and at least those of its logs before."""
+    """Return the number of a cluster's files, or of its logs in the last run if there were more."""
     return max(sum(map(len, task.group.directories.values())), len(task.before.logs), 1)
 
 

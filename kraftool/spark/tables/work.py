@@ -169,7 +169,7 @@ class Stories(Unit):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States(Unit):
-    """The states of directories, and how each came to be; or a part of that for one directory."""
+    """The states of directories with their histories, or a part of one directory's history."""
 
     directories: tuple[tuple[FleetFile, ...], ...]
     newest: str
@@ -190,7 +190,7 @@ class States(Unit):
                 except SinkError:
                     raise
                 except KraftoolError:
-                    # Half of a state must not count as all of it; the others are written again.
+                    # Half of a state must not count as a whole one. The others are written again.
                     sink.discard()
                     done.unreadable.append("")
                     left.remove(files)

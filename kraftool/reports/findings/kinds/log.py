@@ -27,10 +27,10 @@ TORN_TAIL = _kind(
 END_LOST = _kind(
     "END-LOST",
     _WARNING,
-    "Other files name offsets beyond the end of the log: it lost its end, with all that this node"
-    " had confirmed there. A crash, or a copy of a running node, can leave this too.",
-    "look for the missing segment before the node starts. If it is gone, let another node that has"
-    " the records lead. Kafka deletes these traces when it starts",
+    "Other files name offsets beyond the end of the log: the log lost its end, with records that"
+    " this node may have confirmed. A crash, or a copy of a running node, can look the same.",
+    "look for the missing segment before you start the node: at start Kafka deletes these traces."
+    " If the segment is gone, let another node lead that has the records",
 )
 ZERO_TAIL = _kind(
     "ZERO-TAIL",

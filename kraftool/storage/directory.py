@@ -21,6 +21,7 @@ from kraftool.storage.entry import (
     EntryProblem,
     FolderCounts,
     FolderKind,
+    Severity,
     folder_kind,
     is_partition_file,
     partition_order,
@@ -61,7 +62,7 @@ def looks_like_partition(path: str) -> bool:
 
 def list_data_directory(path: str) -> Listing:
     """List a data directory: its own files, then those of the metadata partition."""
-    files, folders, problems = _scan(path, lambda name: name in ROOT_FILES)
+    files, folders, problems = _scan(path, lambda name: name in ROOT_FILES, _is_folders_name)
     counted: dict[FolderKind, int] = {}
     entries = [
         _entry(path, item.name, os.path.join(path, item.name), EntryPlace.ROOT, status)
@@ -115,10 +116,19 @@ def file_entry(path: str) -> Entry:
     return _entry(os.path.dirname(path), os.path.basename(path), path, place, os.stat(path))
 
 
+def _is_folders_name(name: str) -> bool:
+    return folder_kind(name) is not FolderKind.OTHER
+
+
 def _scan(
-    path: str, is_files_name: Callable[[str], bool]
+    path: str,
+    is_files_name: Callable[[str], bool],
+    is_folders_name: Callable[[str], bool] = lambda _: False,
 ) -> tuple[list[tuple[os.DirEntry[str], os.stat_result]], list[str], list[EntryProblem]]:
-    """The files and folders; a folder that has the name of a file that Kafka keeps is a problem."""
+    """The files and folders; a folder that has the name of a file that Kafka keeps is a problem.
+
+    A link that leads nowhere, a pipe and the like are a note if Kafka does not know the name.
+    """
     files, folders, problems = [], [], []
     try:
         with os.scandir(path) as items:
@@ -130,14 +140,18 @@ def _scan(
                         continue
                     status = item.stat()
                 except OSError as error:
-                    reason = _broken_link(full, error) or _words(error)
-                    problems.append(EntryProblem(name=full, reason=reason))
-                    continue
-                if stat.S_ISREG(status.st_mode):
-                    files.append((item, status))
+                    reason = _broken_link(full, error)
+                    if not reason:
+                        problems.append(EntryProblem(name=full, reason=_words(error)))
+                        continue
                 else:
+                    if stat.S_ISREG(status.st_mode):
+                        files.append((item, status))
+                        continue
                     reason = f"it is {describe_type(status.st_mode)}, not a file"
-                    problems.append(EntryProblem(name=full, reason=reason))
+                is_known = is_files_name(item.name) or is_folders_name(item.name)
+                severity = Severity.ERROR if is_known else Severity.INFO
+                problems.append(EntryProblem(name=full, reason=reason, severity=severity))
     except OSError as error:
         hint = "run as the user that Kafka runs as" if error.errno == errno.EACCES else ""
         problems.append(EntryProblem(name=path, reason=_words(error), hint=hint))

@@ -28,6 +28,7 @@ from kraftool.reports.doctor.model import Evidence, Examination
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
 from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity, tally
+from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.text.json_document import json_object
 from kraftool.reports.text.json_form import form
@@ -210,13 +211,15 @@ def complaints(live: Health | None, examined: DoctorCheckup | None) -> tuple[Com
 
 def _of_directories(report: DoctorReport) -> Iterator[Complaint]:
     for section in report.sections:
-        path, patient = section.path or BETWEEN, section.patient
-        node_id = None if patient is None else patient.node_id
+        node_id = None if section.patient is None else section.patient.node_id
         for diagnosis in section.diagnoses:
+            finding = diagnosis.finding
+            unread = finding.file if finding.code == dir_kinds.UNREADABLE.code else ""
+            path = section.path or unread or BETWEEN
             yield Complaint(
                 subject=path,
                 who=path if node_id is None else f"node {node_id}",
-                finding=diagnosis.finding,
+                finding=finding,
                 evidence=diagnosis.evidence,
                 commands=diagnosis.commands,
             )

@@ -27,6 +27,16 @@ def node(tmp_path: Path) -> Node:
     return nodes_in(tmp_path)
 
 
+def test_a_log_that_cannot_be_read_is_not_called_absent(node: Node) -> None:
+    path = node(1, Log().leader(1, 1))
+    partition = path / "__cluster_metadata-0"
+    for file in partition.iterdir():
+        file.unlink()
+    (path / "meta.properties").unlink()
+    (partition / f"{0:020}.log").symlink_to("/nowhere/disk-1")
+    assert codes(timeline(path)) == {"KT-DIR-READ"}
+
+
 # --- several nodes --------------------------------------------------------------------------------
 
 

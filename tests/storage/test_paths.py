@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
+from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, Severity
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import LocationKind, open_path
 
@@ -397,6 +397,27 @@ def test_what_cannot_be_read_in_a_directory_is_told_and_the_rest_given(tmp_path:
         f"{5:020}.log": "it is a symbolic link that leads back to itself",
         f"{9:020}.log": "it is a pipe, not a file",
     }
+
+
+def test_a_link_that_leads_nowhere_is_an_error_only_under_a_name_that_kafka_knows(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    known = {tmp_path / "bootstrap.checkpoint", tmp_path / "orders-0", folder / "quorum-state"}
+    foreign = {tmp_path / "lost+found", folder / "notes.txt"}
+    for link in known | foreign:
+        link.symlink_to("nowhere")
+    pipe = tmp_path / "console"
+    os.mkfifo(pipe)
+    problems = {
+        Path(item.name): item.severity
+        for item in open_path(str(tmp_path)).entries()
+        if isinstance(item, EntryProblem)
+    }
+    assert problems == dict.fromkeys(known, Severity.ERROR) | dict.fromkeys(
+        foreign | {pipe}, Severity.INFO
+    )
 
 
 def test_a_file_that_goes_between_listing_and_opening_is_an_error_with_its_name(

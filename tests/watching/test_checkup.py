@@ -51,6 +51,14 @@ def test_every_diagnosis_of_doctor_is_a_complaint(fixtures_dir: Path) -> None:
     assert lost.evidence
 
 
+def test_a_directory_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    path = str(tmp_path / "data")
+    (tmp_path / "data").symlink_to("/nowhere/disk-1")
+    (complaint,) = examine_directories([path], Task()).complaints
+    assert complaint.finding.code == "KT-DIR-READ"
+    assert (complaint.subject, complaint.who) == (path, path)
+
+
 def test_partial_results_are_what_doctor_says_of_single_directories(fixtures_dir: Path) -> None:
     paths = _directories(fixtures_dir)
     task, partial = Task(), list[Doctored]()

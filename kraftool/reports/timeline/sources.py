@@ -174,17 +174,18 @@ class _Reader:
         return is_new
 
     def take(self, location: Location) -> None:
-        file_count, before = 0, len(self.nodes)
+        file_count, before, is_unread = 0, len(self.nodes), False
         try:
             for item in location.entries():
                 if isinstance(item, EntryProblem):
                     self.problem(item)
+                    is_unread |= item.severity is Severity.ERROR
                 else:
                     file_count += self.entry(location, item)
         except KraftoolError as error:
             self.findings.append(kinds.UNREADABLE.at(location.path, error.message))
             return
-        if not file_count:
+        if not file_count and not is_unread:
             # One of the other log.dirs of a node has a meta.properties and no metadata.
             self.without[location.path] = len(self.nodes) > before
 

@@ -19,6 +19,8 @@ from kraftool.raft.names import (
     Voter,
     VoterSet,
 )
+from kraftool.reports.election.assessment import assess
+from kraftool.reports.election.assessment_words import state_sentence
 from kraftool.reports.election.case import ElectionCase, parts_at
 from kraftool.reports.election.losses import CommitStatus, losses
 from kraftool.reports.election.read import read_case
@@ -75,6 +77,17 @@ def test_a_removed_voter_is_an_observer(quorum: Path) -> None:
     case = read_case([str(quorum / f"node-{node_id}/data") for node_id in (1, 2)])
     assert not case.by_id[1].is_voter
     assert case.voters.ids == {2, 3, 4}
+
+
+def test_voters_that_a_directory_of_no_known_node_names_are_not_denied(
+    quorum: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(quorum / "node-2/data", tmp_path / "data")
+    (tmp_path / "data").chmod(0o755)
+    (tmp_path / "data/meta.properties").unlink()
+    case = read_case([str(tmp_path / "data")])
+    assert (case.nodes, case.voters.ids) == ((), frozenset())
+    assert state_sentence(assess(case)).startswith("No file of a known node names the voters")
 
 
 def flipped(quorum: Path, target: Path, byte: int) -> str:

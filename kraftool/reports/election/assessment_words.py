@@ -131,7 +131,7 @@ def state_sentence(assessment: Assessment) -> str:
     if assessment.state is QuorumSafety.UNKNOWN:
         if assessment.voters:
             return f"More than {MOST_VOTERS} voters: the safety of a start was not checked"
-        which = "No whole file" if assessment.doubtful_voters else "No file"
+        which = "No whole file" if assessment.doubtful_voters else "No file of a known node"
         return f"{which} names the voters, so kraftool cannot say anything about committed records"
     if assessment.state is QuorumSafety.NO_LEADER:
         return "No node that was given can be elected"

@@ -289,7 +289,7 @@ def _why(report: Report) -> str:
     case = report.case
     voters = case.voters
     if not voters:
-        return "no directory names the voters"
+        return "no directory of a known node names the voters"
     reaching = [node_id for node_id in report.up if voters.has(case.by_id[node_id].key)]
     gone = sorted(voters.ids - set(reaching))
     if len(reaching) < voters.majority:

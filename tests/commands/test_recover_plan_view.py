@@ -233,12 +233,12 @@ def test_a_plan_names_the_directories_that_its_rehearsal_lacks(
     flip(dynamic.segment(2), batches(dynamic.segment(2))[-5].position + 64, 0x7F)
     alone = kraftool("recover", "plan", dynamic[2])
     assert alone.code == 0, alone.err
-    assert "Add --dir with the directory of voter 3 or 4, or a copy:" in alone.narration
+    assert "Add --dir with the directory of voter 3 or 4, or a copy of it:" in alone.narration
     collected = tmp_path / "node-3.collect"
     assert kraftool("recover", "collect", dynamic[3], "--out", collected).code == 0
     far = kraftool("recover", "plan", dynamic[2], collected)
     assert f"--dir {dynamic[3]}" not in far.err, "a path of another host"
-    assert "Add --dir with the directory of voter 3 or 4, or a copy:" in far.narration
+    assert "Add --dir with the directory of voter 3 or 4, or a copy of it:" in far.narration
     copy = shutil.copytree(dynamic[3], tmp_path / "copy")
     both = kraftool("recover", "plan", dynamic[2], collected, copy)
     assert both.err.rstrip().endswith(f"--dir {dynamic[2]} --dir {copy}"), "where the copy is"

@@ -104,7 +104,7 @@ def test_what_no_directory_shows_begins_where_the_best_log_ends() -> None:
     assessment = assess(case.with_node(replace(node, log=log)))
     assert (assessment.lost_range, assessment.unseen_from) == ((183, None), 594)
     (sentence,) = (sentence for sentence in sentences(assessment) if "may exist" in sentence)
-    assert "offsets 183 to 593 can be lost" in sentence
+    assert "without offsets 183 to 593, these records can be lost" in sentence
     assert "from offset 594 on may exist that no directory shows" in sentence
 
 

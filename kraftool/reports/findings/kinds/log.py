@@ -29,8 +29,8 @@ END_LOST = _kind(
     _WARNING,
     "Other files name offsets beyond the end of the log: the log lost its end, with records that"
     " this node may have confirmed. A crash, or a copy of a running node, can look the same.",
-    "look for the missing segment before you start the node: at start Kafka deletes these traces."
-    " If the segment is gone, let another node lead that has the records",
+    "look for the missing segment before you start the node: Kafka deletes these traces when it"
+    " starts. If the segment is gone, let another node lead that has the records",
 )
 ZERO_TAIL = _kind(
     "ZERO-TAIL",

@@ -62,11 +62,12 @@ def _rows(
     result = compare(unit, ignored_codes)
     counts = replace(of_cluster(result.summary), ignored=result.ignored)
     sums = (replace(of_directory(member.summary), ignored=member.ignored) for member in members)
+    findings = [finding for member in members for finding in member.findings]
+    findings += result.findings
     yield counts_row(reduce(both, sums, counts))
-    yield cluster_row(result.summary)
+    yield cluster_row(result.summary, findings)
     yield from map(directory_row, (member.summary for member in members))
-    yield from map(finding_row, (finding for member in members for finding in member.findings))
-    yield from map(finding_row, result.findings)
+    yield from map(finding_row, findings)
     yield from map(divergence_row, result.divergences)
 
 

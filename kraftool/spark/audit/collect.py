@@ -5,21 +5,20 @@ Owns what is shown where not all can be. It refuses to collect lists whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.functions import broadcast, col, expr
+from pyspark.sql.functions import col, expr
 
 from kraftool.arrow.fleet import DEPTH
-from kraftool.arrow.untyped import pa
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.document import Lists
 from kraftool.reports.fleet.model import FleetAudit, FleetCounts, LeftOut, RunSettings
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.audit.frames import ROWS, AuditRowKind, finding_row, first, lines, rows_of
-from kraftool.spark.audit.sums import both, codes_of, versions_of, with_findings
+from kraftool.spark.audit.sums import FindingsByCode, both, versions_of
 from kraftool.spark.values import collected, rows_table
 
 if TYPE_CHECKING:
@@ -83,12 +82,12 @@ def collect(
     divergences = rows_of(rows, AuditRowKind.DIVERGENCE)
     counts = reduce(both, collected(rows_of(rows, AuditRowKind.COUNTS), "held"), FleetCounts())
     counts = replace(counts, ignored=counts.ignored + len(loose) - len(kept))
-    counts = with_findings(counts, findings)
-    urgent = findings.groupBy(col("cluster").alias("name")).agg(expr("min(urgency) AS urgency"))
-    clusters = rows_of(rows, AuditRowKind.CLUSTER).drop("urgency").join(urgent, "name", "left")
+    by_code = FindingsByCode(findings)
+    counts = by_code.added_to(counts)
+    clusters = rows_of(rows, AuditRowKind.CLUSTER)
     worst = first(clusters.orderBy(*_worst_first()), wanted.most_clusters)
     place = {cluster.name: number for number, cluster in enumerate(worst)}
-    some = _of_clusters(spark, directories, list(place))
+    some = _of_clusters(directories, list(place))
     some.sort(key=lambda summary: (place[summary.cluster], summary.node_id or 0, summary.name))
     shown = first(_first_of_their_like(findings), wanted.most_findings)
     # Of those that are equally urgent, the ones of one cluster together, the worst cluster first.
@@ -105,7 +104,7 @@ def collect(
         directories=tuple(some),
         findings=tuple(shown),
         divergences=tuple(parted),
-        codes=codes_of(findings),
+        codes=by_code.codes(),
         metadata_versions=metadata_versions,
         kraft_versions=kraft_versions,
         left_out=LeftOut(
@@ -148,11 +147,7 @@ def _down(column: str) -> Column:
     return col(column).desc()
 
 
-def _of_clusters(
-    spark: SparkSession, directories: DataFrame, names: Sequence[str]
-) -> list[DirectorySummary]:
+def _of_clusters(directories: DataFrame, names: Iterable[str]) -> list[DirectorySummary]:
     """The directories of the clusters that are shown."""
-    table = pa.table({"cluster": pa.array(map(file_text, names), pa.string())})
-    wanted = broadcast(spark.createDataFrame(table))
-    frame = directories.join(wanted, "cluster").orderBy("cluster", "node", "name")
-    return first(frame, _MOST_DIRECTORIES)
+    shown = directories.where(col("cluster").isin([file_text(name) for name in names]))
+    return first(shown.orderBy("cluster", "node", "name"), _MOST_DIRECTORIES)

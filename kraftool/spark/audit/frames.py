@@ -7,7 +7,7 @@ value itself for the few that are shown. Nothing here is collected whole.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
@@ -106,14 +106,15 @@ def finding_row(fleet_finding: FleetFinding) -> Row:
     )
 
 
-def cluster_row(summary: ClusterSummary) -> Row:
-    """The summary of a cluster as a row."""
+def cluster_row(summary: ClusterSummary, findings: Iterable[FleetFinding]) -> Row:
+    """The summary of a cluster as a row, as urgent as the most urgent of its findings."""
     counts = summary.finding_counts
     return _row(
         AuditRowKind.CLUSTER,
         summary,
         json_line(summary),
         rank=rank_of(counts),
+        urgency=min((urgency_of(one.finding) for one in findings), default=None),
         errors=counts.error,
         warnings=counts.warning,
         name=file_text(summary.name),

@@ -5,7 +5,8 @@ Owns the sums, which workers make of their own part and Spark puts together. It 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from kraftool.spark.audit.finding_merge import added
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql import Row as SparkRow
 
 _SEVERITIES = {rank: severity for severity, rank in SEVERITY_RANK.items()}
 
@@ -92,78 +94,88 @@ def both(one: FleetCounts, other: FleetCounts) -> FleetCounts:
     )
 
 
-def with_findings(counts: FleetCounts, findings: DataFrame) -> FleetCounts:
-    """With the findings, counted where they are."""
-    totals = dict.fromkeys(Severity, 0)
-    undecoded = dict.fromkeys(Severity, 0)
-    for row in findings.groupBy("rank", "undecoded").count().collect():
-        severity = _SEVERITIES[row["rank"]]
-        totals[severity] += row["count"]
-        undecoded[severity] += row["count"] if row["undecoded"] else 0
-    return replace(
-        counts,
-        finding_counts=_counts(totals),
-        undecoded=sum(undecoded.values()),
-        undecoded_with=_counts(undecoded),
-    )
+class FindingsByCode:
+    """All findings, counted by their codes where they are. There are no more codes than kinds."""
 
-
-def _counts(counts: Mapping[Severity, int]) -> FindingCounts:
-    return FindingCounts(
-        error=counts[Severity.ERROR], warning=counts[Severity.WARNING], info=counts[Severity.INFO]
-    )
-
-
-def codes_of(findings: DataFrame) -> tuple[CodeCount, ...]:
-    """Return how often each code was found, the most urgent first. There are no more than kinds."""
-    counts = findings.groupBy("code").agg(
-        expr("min(rank)").alias("rank"),
-        expr("min(urgency)").alias("urgency"),
-        expr("count(*)").alias("count"),
-        expr("count(DISTINCT nullif(cluster, ''))").alias("clusters"),
-    )
-    named = findings.selectExpr("code", "explode(directories) AS name").groupBy("code")
-    directories = named.agg(expr("count(DISTINCT name)").alias("directories"))
-    rows = counts.join(directories, "code", "left").collect()
-    rows.sort(key=lambda row: (row["urgency"], -row["clusters"], -row["count"], row["code"]))
-    return tuple(
-        CodeCount(
-            code=row["code"],
-            severity=_SEVERITIES[row["rank"]],
-            findings=row["count"],
-            clusters=row["clusters"],
-            directories=row["directories"] or 0,
-            meaning=KINDS[row["code"]].meaning if row["code"] in KINDS else "",
-            advice=KINDS[row["code"]].advice if row["code"] in KINDS else "",
+    def __init__(self, findings: DataFrame) -> None:
+        counted = findings.groupBy("code").agg(
+            expr("min(rank)").alias("rank"),
+            expr("min(urgency)").alias("urgency"),
+            *(
+                expr(f"count_if(rank = {rank}{also})").alias(f"{name}{rank}")
+                for rank in _SEVERITIES
+                for name, also in (("found", ""), ("undecoded", " AND undecoded"))
+            ),
+            expr("size(collect_set(nullif(cluster, '')))").alias("clusters"),
+            expr("size(array_distinct(flatten(collect_set(directories))))").alias("directories"),
         )
-        for row in rows
-    )
+        self._rows = counted.collect()
+
+    def added_to(self, counts: FleetCounts) -> FleetCounts:
+        """The sums with those of the findings."""
+        undecoded = self._counts("undecoded")
+        return replace(
+            counts,
+            finding_counts=self._counts("found"),
+            undecoded=undecoded.total,
+            undecoded_with=undecoded,
+        )
+
+    def _counts(self, name: str) -> FindingCounts:
+        return FindingCounts(
+            **{
+                severity.value: sum(row[f"{name}{rank}"] for row in self._rows)
+                for rank, severity in _SEVERITIES.items()
+            }
+        )
+
+    def codes(self) -> tuple[CodeCount, ...]:
+        """Return how often each code was found, the most urgent first."""
+        counts = [(row, sum(row[f"found{rank}"] for rank in _SEVERITIES)) for row in self._rows]
+        counts.sort(
+            key=lambda pair: (pair[0]["urgency"], -pair[0]["clusters"], -pair[1], pair[0]["code"])
+        )
+        return tuple(
+            CodeCount(
+                code=row["code"],
+                severity=_SEVERITIES[row["rank"]],
+                findings=count,
+                clusters=row["clusters"],
+                directories=row["directories"],
+                meaning=KINDS[row["code"]].meaning if row["code"] in KINDS else "",
+                advice=KINDS[row["code"]].advice if row["code"] in KINDS else "",
+            )
+            for row, count in counts
+        )
 
 
 def versions_of(
     directories: DataFrame,
 ) -> tuple[tuple[VersionCount, ...], tuple[VersionCount, ...]]:
     """Return how many are at each metadata.version, and at each kraft.version, the newest first."""
-    return _levels(directories, "level", "release"), _levels(directories, "kraft", "kraft")
-
-
-def _levels(directories: DataFrame, level: str, name: str) -> tuple[VersionCount, ...]:
-    counted = (
-        directories.where(f"{level} IS NOT NULL")
-        .groupBy(expr(level).alias("at"))
-        .agg(
-            expr(f"CAST(min({name}) AS STRING)").alias("called"),
-            expr("count(*)").alias("directories"),
-            expr("count(DISTINCT cluster)").alias("clusters"),
-        )
+    counted = directories.groupBy("level", "release", "kraft").agg(
+        expr("count(*)").alias("directories"), expr("collect_set(cluster)").alias("clusters")
     )
-    version_counts = [
+    rows = counted.collect()
+    return _levels(rows, "level", "release"), _levels(rows, "kraft", "kraft")
+
+
+def _levels(rows: Iterable[SparkRow], level: str, name: str) -> tuple[VersionCount, ...]:
+    names: dict[int, set[str]] = {}
+    clusters: dict[int, set[str]] = {}
+    directories: Counter[int] = Counter()
+    for row in rows:
+        at = row[level]
+        if at is not None:
+            names.setdefault(at, set()).update([str(row[name])] if row[name] is not None else ())
+            clusters.setdefault(at, set()).update(row["clusters"])
+            directories[at] += row["directories"]
+    return tuple(
         VersionCount(
-            name=row["called"] or str(row["at"]),
-            level=row["at"],
-            directories=row["directories"],
-            clusters=row["clusters"],
+            name=min(names[at], default=str(at)),
+            level=at,
+            directories=directories[at],
+            clusters=len(clusters[at]),
         )
-        for row in counted.collect()
-    ]
-    return tuple(sorted(version_counts, key=lambda version_count: -(version_count.level or 0)))
+        for at in sorted(directories, reverse=True)
+    )

@@ -5,6 +5,7 @@ The reference is `log_dump`, which goes through a file once, from its beginning.
 
 import random
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
 from kraftool.reports.browse import blocks as block_module
-from kraftool.reports.browse.blocks import RowPlace
+from kraftool.reports.browse.blocks import Block, RowPlace
 from kraftool.reports.browse.detail import detail
 from kraftool.reports.browse.rows import LogRow, RowKind
 from kraftool.reports.browse.session import LogSession
@@ -198,6 +199,27 @@ def test_transactions_are_told_around_a_row_as_over_the_whole_log(path: Path, bl
         assert all(whole.outcome(offset or 0) == word for offset, word in outcomes)
     else:
         assert outcomes == [(offset, whole.outcome(offset or 0)) for offset, _ in outcomes]
+
+
+def test_the_rows_of_a_block_look_once_for_a_transaction_before_it(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks of a snapshot of many partitions are as large as all that is kept of blocks."""
+    looked: Counter[int] = Counter()
+    window = LogWindow(str(DYNAMIC))
+    before = window.blocks.before
+
+    def counted(segment: int, position: int) -> Block | None:
+        looked[position] += 1
+        return before(segment, position)
+
+    monkeypatch.setattr(window.blocks, "before", counted)
+    blocks = window.blocks.forward(0, 0), window.blocks.forward(0, 8000)
+    for one in blocks:
+        for offset in range(100):
+            window.marks.outcome(one, offset)
+    assert looked
+    assert set(looked.values()) == {1}
 
 
 def test_offsets_that_are_missing_are_a_row(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
+from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.late_pattern import late_pattern
@@ -32,9 +33,13 @@ class Marks:
     def __init__(self, blocks: LogBlocks) -> None:
         self._blocks = blocks
         self._kept: OrderedDict[tuple[int, int, int], tuple[Mark, ...]] = OrderedDict()
+        self._earlier: OrderedDict[tuple[int, int], Mark | None] = OrderedDict()
+        """The last mark before a block, by its segment and start. All rows of the block ask for it,
+        and the blocks before it may be too large to be kept."""
 
     def forget(self) -> None:
         self._kept.clear()
+        self._earlier.clear()
 
     def outcome(self, block: Block, offset: int) -> str:
         """Return how the transaction around a record ended; empty where there is none."""
@@ -47,16 +52,24 @@ class Marks:
         return self._after(block, offset)
 
     def _before(self, block: Block, offset: int) -> Mark | None:
-        for number in range(_FAR):
-            own_marks = self._of(block)
-            if number == 0:
-                own_marks = own_marks[: bisect_right(own_marks, offset, key=lambda mark: mark[0])]
-            if own_marks:
-                return own_marks[-1]
+        marks_of_block = self._of(block)
+        upto = bisect_right(marks_of_block, offset, key=lambda mark: mark[0])
+        if upto:
+            return marks_of_block[upto - 1]
+        key = block.segment, block.start
+        if key not in self._earlier:
+            self._earlier[key] = self._last_before(block)
+            _at_most(_KEPT, self._earlier)
+        return self._earlier[key]
+
+    def _last_before(self, block: Block) -> Mark | None:
+        for _ in range(_FAR - 1):
             earlier = self._blocks.before(block.segment, block.start)
             if earlier is None:
                 return None
             block = earlier
+            if own_marks := self._of(block):
+                return own_marks[-1]
         return None
 
     def _after(self, block: Block, offset: int) -> str:
@@ -75,9 +88,14 @@ class Marks:
         own_marks = self._kept.get(key)
         if own_marks is None:
             own_marks = self._kept[key] = tuple(_marks(block))
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            _at_most(_KEPT, self._kept)
         return own_marks
+
+
+def _at_most(count: int, kept: OrderedDict[Any, Any]) -> None:
+    """Drop what was kept first."""
+    while len(kept) > count:
+        kept.popitem(last=False)
 
 
 def _marks(block: Block) -> Iterator[Mark]:

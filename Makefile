@@ -67,7 +67,7 @@ picture: $(VENV)/.installed-dev  ## draw the dashboard's picture in docs/ again,
 
 check: fresh lint crates  ## what CI checks in addition to the tests
 
-crates: $(VENV)/.installed-dev  ## the tests of the native module's core, and a few seconds of fuzzing (SECONDS=60)
+crates:  ## the tests of the native module's core, and a few seconds of fuzzing (SECONDS=60)
 	@if command -v cargo >/dev/null 2>&1; then \
 	  KRAFTOOL_FUZZ_SECONDS=$(SECONDS) cargo test --quiet --locked --manifest-path $(CRATES)/Cargo.toml --package kraftool-core; \
 	elif [ "$$KRAFTOOL_STRICT" = 1 ]; then \

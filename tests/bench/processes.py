@@ -80,7 +80,7 @@ def _look(root: int, peaks: Peaks, cpu: dict[int, float]) -> None:
         together += now
         if pid == root:
             peaks.driver = max(peaks.driver, high)
-        elif _name(pid) == "java":
+        elif _program(pid) == "java":
             peaks.jvm = max(peaks.jvm, high)
         else:
             peaks.worker = max(peaks.worker, high)
@@ -120,9 +120,10 @@ def _stat(process: Path) -> list[str]:
         return []
 
 
-def _name(pid: int) -> str:
+def _program(pid: int) -> str:
+    """The name of its program: a JVM that forks is one for a moment, under the name of a thread."""
     try:
-        return (_PROC / str(pid) / "comm").read_text().strip()
+        return (_PROC / str(pid) / "exe").readlink().name
     except OSError:
         return ""
 

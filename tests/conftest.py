@@ -177,8 +177,8 @@ def _archive_classes_of_spark() -> None:
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """Return the memory of a file's tests to the system: a worker runs hundreds of files.
 
-    What outlives them, such as imports and caches, stays to the end. The collector would look at all
-    of it again after each file.
+    What outlives them, such as imports and caches, stays to the end. The collector would look at
+    all of it again after each file.
     """
     if nextitem is None or nextitem.path != item.path:
         gc.collect()

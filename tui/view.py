@@ -50,6 +50,11 @@ class View(Vertical):
         return self.watch_app.watcher.sources
 
     @property
+    def columns(self) -> int:
+        """The columns to write in. Before its first layout a view has no size, but the app has."""
+        return self.size.width or self.app.size.width
+
+    @property
     def palette(self) -> Palette:
         return self.watch_app.palette
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -52,6 +53,20 @@ def run(
     watcher = Still(*paths)
     look_at(FilesScreen, body, watcher, size, theme)
     return watcher
+
+
+def test_names_are_whole_if_they_were_read_before_the_first_layout(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small directories can be listed before the view has a size."""
+    copied(folder, 1)
+
+    async def body(pilot: Pilot[None], screen: FilesScreen) -> None:
+        await until_shown(pilot, LOG.rpartition("/")[2])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(FilesScreen, "size", property(lambda _: Size(0, 0)))
+        run(body, "node-1", size=(120, 30))
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ class FilesScreen(TaskView):
         verification = self._verified.get(root.path)
         verdict = Text("") if verification is None else self._verdict(verification.findings)
         words = self._holds(root)
-        room = self.size.width // 2 - 8
+        room = self.columns // 2 - 8
         yield root.path, (
             self.text(tail(root.path, room), "name"), verdict, self.text(size(root.size), "quiet"),
             Text(""), self.text(words, "warn" if self._stale.get(root.path) else "quiet"),
@@ -156,7 +156,7 @@ class FilesScreen(TaskView):
     def _label(self, file: FileLook) -> str:
         """Without the folder that all are in; of long numbers the end, where there is no room."""
         name = file.path.rpartition("/")[2]
-        return shortened(name) if self.size.width < _NARROW else name
+        return shortened(name) if self.columns < _NARROW else name
 
     def _file_verdict(self, of: DirectoryFiles, file: FileLook) -> Text:
         verification = self._verified.get(of.path)
@@ -217,7 +217,7 @@ class FilesScreen(TaskView):
         verification = self._verified.get(directory.path)
         parts = [self.text(name, "name")]
         holds = Text()
-        if self.size.width < _NARROW and (file is not None or self._stale.get(directory.path)):
+        if self.columns < _NARROW and (file is not None or self._stale.get(directory.path)):
             # The table has no room for all of it.
             words = self._holds(directory) if file is None else file.holds
             holds = self.text(f"  {words}" if words else "")

@@ -161,7 +161,7 @@ class HealthScreen(TaskView):
         self.query_one("#health-summary", Static).update(self._summary())
         seen = [complaint for complaint in self._found if self._is_seen(complaint)]
         table = self.query_one(ReportTable)
-        table.set_columns(_WIDE_COLUMNS if self.size.width >= _WIDE else _COLUMNS)
+        table.set_columns(_WIDE_COLUMNS if self.columns >= _WIDE else _COLUMNS)
         table.fill([*map(self._row, seen)])
         self._draw_details()
 
@@ -206,10 +206,10 @@ class HealthScreen(TaskView):
         finding = complaint.finding
         cells = [
             severity(self.palette, finding.severity),
-            self.text(tail(complaint.who, max(self.size.width // 4, 14)), "quiet"),
+            self.text(tail(complaint.who, max(self.columns // 4, 14)), "quiet"),
             self.text(finding.sentence()),
         ]
-        if self.size.width >= _WIDE:
+        if self.columns >= _WIDE:
             cells.insert(2, self.text(finding.code.removeprefix("KT-"), "key"))
         return complaint.key, cells
 

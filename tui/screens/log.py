@@ -437,7 +437,7 @@ class LogScreen(PlaceView):
             is_at_end=self._stretch.is_at_end and self.lines.is_at_end,
             currency=self.currency_of(self.picture),
             searches=self._asker.is_asking,
-            width=self.size.width,
+            width=self.columns,
         )
 
     # --- ways out -----------------------------------------------------------------------------

@@ -87,7 +87,7 @@ class QuorumScreen(View):
     def show(self, picture: Picture) -> None:
         self.report = report = self.watch_app.overview.report or quorum_report(picture)
         _put(self.query_one("#quorum-summary", Static), self._summary(report))
-        names = summary.columns(report, self.size.width)
+        names = summary.columns(report, self.columns)
         table = self.query_one(ReportTable)
         table.set_columns([(name, name in summary.RIGHT) for name in names])
         table.fill(self._rows(report, names))
@@ -98,7 +98,7 @@ class QuorumScreen(View):
         self.query_one(ReportTable).focus()
 
     def _panels(self, report: QuorumReport) -> None:
-        self.query_one("#quorum-panels").set_class(self.size.width >= _BESIDE, "-beside")
+        self.query_one("#quorum-panels").set_class(self.columns >= _BESIDE, "-beside")
         self.query_one("#quorum-findings", Panel).show_rows(self._findings(report))
         rows = [
             [*map(self._part, parts[:-1]), self._wrapped(parts[-1:])]
@@ -155,7 +155,7 @@ class QuorumScreen(View):
     def _rows(self, report: QuorumReport, names: Sequence[str]) -> list[Row]:
         before = self._cells if self._cells_palette is self.palette else {}
         self._cells_palette, self._cells = self.palette, {}
-        top, width = highest(replica.trend for replica in report.replicas), self.size.width
+        top, width = highest(replica.trend for replica in report.replicas), self.columns
         rows: dict[str, list[Text]] = {}
         for replica in report.replicas:
             cells = summary.cells(report, replica, top=top, width=width)

@@ -209,11 +209,11 @@ class VotersScreen(TaskView):
                 text, about = self.text("▲ does not answer", "warn"), []
             elif source.source.in_force is None:
                 about.append("reports no voter set")
-            if self.size.width < _NARROW:
+            if self.columns < _NARROW:
                 about = [one for one in about[1:] if not one.startswith("directory ")] or about
             text = joined(text, self.text(", ".join(about), "quiet"))
             # A name is cut only where the rest of the line needs the room.
-            name = tail(source.source.name, max(self.size.width - text.cell_len - 12, 24))
+            name = tail(source.source.name, max(self.columns - text.cell_len - 12, 24))
             yield f"{letter}\0{source.source.name}", (
                 self.text(letter, "name"), self.text(name), text,
             )  # fmt: skip

@@ -29,8 +29,16 @@ VERSIONS = [kafka.TOOLS_VERSION, pytest.param(kafka.NEWEST, marks=pytest.mark.so
 
 
 def tool(cluster: Cluster, leader: Node, *arguments: str, at: Node | None = None) -> str:
-    """kafka-metadata-quorum with the configuration of a node."""
-    done = metadata_quorum(cluster, leader, *arguments, at=at)
+    """kafka-metadata-quorum with the configuration of a node.
+
+    A leader refuses a change of voters until the one before is committed, and a user asks again.
+    """
+
+    def answer() -> ToolOutput | None:
+        done = metadata_quorum(cluster, leader, *arguments, at=at)
+        return None if "the newest voters are not committed yet" in done.err else done
+
+    done = kafka.wait_for("the voters to be committed", answer, every=0.2)
     assert done.code == 0, done.err
     return done.out
 

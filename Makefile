@@ -15,7 +15,6 @@ KAFKA        ?= 4.3.0
 # tests wait for a Kafka to start or to elect a leader.
 CORES        := getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
 WORKERS      ?= $(shell $(PYTHON) -c 'import os; print(len($(CORES)) + 2)')
-# `explain` reads records in Python in any case.
 PURE_TESTS   := $(addprefix tests/,commands/test_damaged.py commands/test_dump_log.py commands/test_secrets.py \
                   reports/test_verify_log.py reports/test_directory.py reports/test_state_load.py)
 SECONDS      ?= 5
@@ -94,7 +93,7 @@ fuzz-core: $(VENV)/.installed-dev  ## fuzz the native module's core, guided by c
 	  -timeout=20 -max_len=16384 -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix=build/fuzz/
 
 pure: $(VENV)/.installed-dev  ## the tests of commands and damage with everything read in Python
-	@KRAFTOOL_PURE=1 $(BIN)/python -m pytest $(PYTEST_ARGS) -q $(PURE_TESTS) -k 'not explain'
+	@KRAFTOOL_PURE=1 $(BIN)/python -m pytest $(PYTEST_ARGS) -q $(PURE_TESTS)
 
 lint: $(VENV)/.installed-dev  ## style, types, and who may import whom
 	@$(BIN)/ruff check .

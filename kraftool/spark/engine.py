@@ -33,7 +33,7 @@ LOCAL = "local[*]"
 TRIES = "4"
 """How often a task is tried, as on a cluster; on one machine Spark would give up at once."""
 
-_OLDEST = {"pyspark": (4, 1), "pyarrow": (18, 0)}
+_OLDEST = {"pyspark": (4, 1), "pyarrow": (18, 0), "pandas": (2, 2)}
 _MASTERS = re.compile(r"local$|local\[|local-cluster\[|spark://|yarn$|k8s://|sc://")
 _ONE_TRY = re.compile(r"local(?:\[\s*(\*|\d+)\s*\])?$")
 _ONE_MACHINE = re.compile(r"local(?:\[[^]]*\])?$")

@@ -28,7 +28,11 @@ _COMMANDS = {
 @pytest.mark.parametrize(
     ("package", "command"),
     [
-        *((package, command) for package in ("pyarrow", "pyspark") for command in _COMMANDS),
+        *(
+            (package, command)
+            for package in ("pandas", "pyarrow", "pyspark")
+            for command in _COMMANDS
+        ),
         ("deltalake", "tables"),
     ],
 )

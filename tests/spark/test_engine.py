@@ -206,7 +206,7 @@ def test_a_master_that_cannot_be_used_is_refused_before_a_jvm_starts(
         pass
 
 
-@pytest.mark.parametrize("package", ["pyspark", "pyarrow"])
+@pytest.mark.parametrize("package", ["pyspark", "pyarrow", "pandas"])
 def test_a_missing_package_is_named_with_the_way_to_get_it(
     package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

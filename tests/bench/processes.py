@@ -121,7 +121,7 @@ def _stat(process: Path) -> list[str]:
 
 
 def _program(pid: int) -> str:
-    """The name of its program: a JVM that forks is one for a moment, under the name of a thread."""
+    """The name of its program. A child that a JVM has just forked has the name of a thread."""
     try:
         return (_PROC / str(pid) / "exe").readlink().name
     except OSError:

@@ -46,6 +46,12 @@ _SAMPLE = 40
 """Clusters that are made, and read by the first run. The others are copies of them."""
 
 
+def make(made: Path, root: Path, directories: int) -> None:
+    """Write the originals, and about so many directories that are copies of them."""
+    build(made, FleetPlan(clusters=_SAMPLE, nodes=3, seed=_SEED))
+    copied(root, made, round(directories / 3))
+
+
 def copied(root: Path, made: Path, clusters: int) -> None:
     """Write so many clusters, each with an id of its own."""
     originals = sorted(path for path in made.iterdir() if path.is_dir())
@@ -112,13 +118,12 @@ def write(root: Path, out: Path, worker: Pool, task: Any) -> TablesReport:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--directories", type=int, default=20_000)
-    clusters = round(parser.parse_args(arguments).directories / 3)
+    directories = parser.parse_args(arguments).directories
     context = get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="kraftool-driver-") as temporary:
         made, root, results = (Path(temporary) / name for name in ("made", "fleet", "recorded"))
         with context.Pool(1) as maker:  # so that its memory is not the driver's
-            maker.apply(build, (made, FleetPlan(clusters=_SAMPLE, nodes=3, seed=_SEED)))
-            maker.apply(copied, (root, made, clusters))
+            maker.apply(make, (made, root, directories))
         with context.Pool(1) as worker:
             write(made, Path(temporary) / "first", worker, partial(recorded_work, results))
             first, _ = memory_mb(os.getpid()) or (0.0, 0.0)

@@ -26,7 +26,8 @@ def guide(
         Option(
             "--folder",
             metavar="DIR",
-            help="Folder of the recovery (default recovery-TIME). An existing one is continued.",
+            help="Folder of the recovery (default recovery-TIME). If it exists, the guide continues"
+            " it.",
         ),
     ] = "",
     debug: Debug = False,

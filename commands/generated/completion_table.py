@@ -252,7 +252,7 @@ COMMANDS = {
         _help,
     ),
     'recover guide': (
-        (('--folder',), 'Folder of the recovery (default recovery-TIME). An existing one is continued.', (), False),
+        (('--folder',), 'Folder of the recovery (default recovery-TIME). If it exists, the guide continues it.', (), False),
         _debug, _help,
     ),
     'recover collect': (

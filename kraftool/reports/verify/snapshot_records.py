@@ -328,7 +328,7 @@ _CHECKS: dict[str, Callable[[RecordRules, RecordValue], None]] = {
 
 
 def _is_faultless(partition: PartitionRegistration) -> bool:
-    """True if a partition has no fault. Also False for each partition with an ELR."""
+    """True if a partition has no ELR and no fault. One with an ELR is left to a closer look."""
     replicas, _, isr, _, _, elr, last_known_elr, leader, _, leader_epoch, epoch = partition
     return (
         leader_epoch >= 0

@@ -121,8 +121,8 @@ def look(
 ) -> DirectoryPart:
     """Let some of the commands look at a directory. Nothing is raised.
 
-    With `part` none of them does: that part of the log is replayed. With `is_divided`, verify-log
-    and verify-snapshot do not replay the log, since other tasks do.
+    With `part`, no command looks: only that part of the log is replayed. With `is_divided`,
+    verify-log and verify-snapshot do not replay the log, since other tasks do.
     """
     directory = files[0].directory
     began = time.monotonic()

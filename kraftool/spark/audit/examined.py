@@ -216,7 +216,7 @@ def _examine_all(looks: Sequence[ExaminedItem], ignored_codes: frozenset[str]) -
 
 
 def parts_by_directory(rows: Iterable[Row]) -> list[list[DirectoryPart]]:
-    """The parts of each directory, that of the commands first, in rows of number and part."""
+    """The parts of each directory, from rows of number and part; first that of the commands."""
     by_number: dict[int, list[DirectoryPart]] = {}
     for number, held in rows:
         by_number.setdefault(number, []).append(pickle.loads(held))

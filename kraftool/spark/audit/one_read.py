@@ -1,8 +1,8 @@
 """A directory read once for doctor, verify-log and verify-snapshot.
 
 Owns the order of files that suits all three commands, and the choice of directories to read once.
-Each command reads other directories by itself, and also one in which something cannot be read. Each
-result is the same as that of the command.
+Each command reads the other directories by itself, and those in which something cannot be read.
+The results are the same as those of the commands.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Owns the sums, which workers make of their own part and Spark puts together. It 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -161,15 +161,16 @@ def versions_of(
 
 
 def _levels(rows: Iterable[SparkRow], level: str, name: str) -> tuple[VersionCount, ...]:
-    names: dict[int, set[str]] = {}
-    clusters: dict[int, set[str]] = {}
+    names: defaultdict[int, set[str]] = defaultdict(set)
+    clusters: defaultdict[int, set[str]] = defaultdict(set)
     directories: Counter[int] = Counter()
     for row in rows:
         at = row[level]
         if at is not None:
-            names.setdefault(at, set()).update([str(row[name])] if row[name] is not None else ())
-            clusters.setdefault(at, set()).update(row["clusters"])
+            clusters[at].update(row["clusters"])
             directories[at] += row["directories"]
+            if row[name] is not None:
+                names[at].add(str(row[name]))
     return tuple(
         VersionCount(
             name=min(names[at], default=str(at)),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DEPTH = 6
-"""As `kraftool.arrow.fleet` has it, which is not imported for a help text."""
+"""As `kraftool.arrow.search` has it, which is not imported for a help text."""
 
 
 _WORKS_IN_PYTHON = ("audit", "tables")

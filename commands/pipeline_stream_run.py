@@ -126,7 +126,7 @@ class StreamRun:
         self.output.finish()
 
     def _following(self) -> StreamOptions:
-        from kraftool.arrow.fleet import require
+        from kraftool.arrow.search import require
         from kraftool.spark.live.frame import StreamOptions
 
         asked = self.options

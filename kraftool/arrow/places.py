@@ -1,7 +1,7 @@
 """Local folders in the form in which `storage/remote.py` has those behind a URL.
 
 Owns listing and opening by a path below a root, so that a fleet is found in one way wherever it
-lies. It refuses to decide what is worth reading; that is `fleet.py`.
+lies. It refuses to decide what is worth reading; that is `looks.py`.
 """
 
 from __future__ import annotations
@@ -63,11 +63,6 @@ class LocalFiles:
 
     def open_listed(self, item: RemoteItem) -> ByteSource:
         return self.open(item.path)
-
-    @property
-    def takes_threads(self) -> bool:
-        """False: a look at a disk is over before a thread has begun."""
-        return False
 
 
 Files = LocalFiles | RemoteFiles

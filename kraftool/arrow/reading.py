@@ -25,15 +25,9 @@ from kraftool.arrow.columns import (
 )
 from kraftool.arrow.entries import EntryReader
 from kraftool.arrow.file_rows import file_rows, finding_rows
-from kraftool.arrow.fleet import (
-    Fleet,
-    FleetDirectory,
-    FleetFile,
-    Unread,
-    find_fleet,
-    with_batches,
-)
+from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, with_batches
 from kraftool.arrow.rows import Maker, RowReader, batch_reader, record_reader, typed_reader
+from kraftool.arrow.search import find_fleet
 from kraftool.arrow.settings import SourceOptions
 from kraftool.arrow.splits import Split, by_directory, packed, plan
 from kraftool.arrow.state_rows import state_rows
@@ -57,7 +51,7 @@ def parts_of(source: str, settings: SourceOptions) -> list[Part]:
 
     Raises KraftoolError for a PATH that leads nowhere.
     """
-    fleet = find_fleet(list(settings.paths), depth=settings.depth, options=settings.storage)
+    fleet = find_fleet(settings.paths, depth=settings.depth, options=settings.storage)
     parts = [Part(splits=tuple(splits)) for splits in _splits(source, settings, fleet)]
     unread = [
         problem

@@ -16,8 +16,9 @@ import orjson
 
 from kraftool.arrow import narrowing
 from kraftool.arrow.columns import RECORDS
-from kraftool.arrow.fleet import DEPTH, split_paths
+from kraftool.arrow.fleet import split_paths
 from kraftool.arrow.narrowing import Narrowing
+from kraftool.arrow.search import DEPTH
 from kraftool.arrow.splits import SPLIT_BYTES
 from kraftool.decoders.errors import KraftoolError
 

@@ -11,8 +11,8 @@ from typing import Any, Unpack
 
 from kraftool.arrow.choices import Choices, Path, option_texts, path_text, source_of
 from kraftool.arrow.columns import arrow_schema
-from kraftool.arrow.fleet import require
 from kraftool.arrow.reading import parts_of, read_part
+from kraftool.arrow.search import require
 from kraftool.arrow.settings import read_settings
 from kraftool.arrow.untyped import ArrowBatch, ArrowReader, ArrowSchema, ArrowTable, pa
 

@@ -33,8 +33,8 @@ from kraftool.arrow.columns import (
     RECORDS,
     sources,
 )
-from kraftool.arrow.fleet import require
 from kraftool.arrow.reading import parts_of
+from kraftool.arrow.search import require
 from kraftool.arrow.settings import SourceOptions, check_batch, check_stream, read_settings
 from kraftool.arrow.untyped import ArrowBatch
 from kraftool.decoders.errors import KraftoolError

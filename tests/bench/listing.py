@@ -2,21 +2,27 @@
 
     python tests/bench/listing.py --directories 20000
     python tests/bench/listing.py --directories 5000 --stream
+    python tests/bench/listing.py --directories 5000 --far
 
 The directories are hard links to a fixture, so that they take no room. Times are CPU seconds of
-this process (user and system).
+this process (user and system). `--far` lists them in a store of another process, which answers
+each request after 30 ms: by the threads of the driver, and by a job of Spark. Its times are of the
+clock.
 """
 
 import argparse
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kraftool.arrow.fleet import find_fleet
+from kraftool.arrow.search import find_fleet
 from kraftool.arrow.settings import read_settings
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures/kafka-4.3.0/static-single/node-1/data"
@@ -88,14 +94,42 @@ def follow(root: Path, state: Path | None) -> None:
     reader.stop()
 
 
+def list_far(root: Path) -> None:
+    """Measure a listing of a store by threads, and by a job in a session that is running."""
+    from kraftool.arrow import search
+    from kraftool.spark.engine import session
+    from kraftool.spark.listing import ListingJob
+
+    command = [sys.executable, str(Path(__file__).with_name("slow_store.py")), str(root), "0.03"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as store:
+        try:
+            assert store.stdout is not None
+            url = f"http://127.0.0.1:{store.stdout.readline().strip()}"
+            options = {"key": "k", "secret": "s", "client_kwargs": {"endpoint_url": url}}
+            search.JOB_FROM = 2
+            with session() as spark:
+                for name, job in (("threads", None), ("a job", ListingJob(lambda: spark))):
+                    for attempt in ("first", "again"):
+                        began = time.monotonic()
+                        fleet = find_fleet(["s3://fleet"], options=options, job=job)
+                        seconds = time.monotonic() - began
+                        print(f"{name}, {attempt}: {len(fleet.files)} files in {seconds:.1f} s")
+        finally:
+            store.terminate()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--directories", type=int, default=20_000)
     parser.add_argument("--stream", action="store_true")
+    parser.add_argument("--far", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary) / "fleet"
         make(root, given.directories)
+        if given.far:
+            list_far(root)
+            return
         if not given.stream:
             list_fleet(root, given.directories)
             return

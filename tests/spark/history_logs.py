@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kraftool.arrow.fleet import FleetFile, find_fleet
+from kraftool.arrow.fleet import FleetFile
+from kraftool.arrow.search import find_fleet
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.names import write_checkpoint_name

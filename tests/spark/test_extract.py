@@ -14,8 +14,9 @@ pytest.importorskip("pyarrow")
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kraftool.arrow.columns import record_types
-from kraftool.arrow.fleet import find_fleet, with_batches
+from kraftool.arrow.fleet import with_batches
 from kraftool.arrow.reading import row_reader
+from kraftool.arrow.search import find_fleet
 from kraftool.arrow.settings import read_settings
 from kraftool.arrow.splits import Split, splits_of
 from kraftool.decoders.batch import encode_batch

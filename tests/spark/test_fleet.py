@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.arrow.fleet import find_fleet
+from kraftool.arrow.search import find_fleet
 
 NODE = "kafka-4.3.0/static-single/node-1"
 

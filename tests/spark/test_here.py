@@ -12,8 +12,9 @@ import pytest
 
 pytest.importorskip("fsspec")
 
-from kraftool.arrow.fleet import FleetFile, find_fleet
+from kraftool.arrow.fleet import FleetFile
 from kraftool.arrow.local_copy import on_disk
+from kraftool.arrow.search import find_fleet
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.state.load import load_state
 

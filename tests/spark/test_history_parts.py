@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-from kraftool.arrow.fleet import find_fleet
+from kraftool.arrow.search import find_fleet
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.reports.state.load import load_state

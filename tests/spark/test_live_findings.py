@@ -170,11 +170,11 @@ def test_what_cannot_be_listed_is_told_once_and_remembered_as_it_was(
     follow = Follow(live.path)
     assert follow.step()
 
-    def refused(*_: Any, **__: Any) -> Any:
-        raise KraftoolError(f"{live.path}: Input/output error")
+    def refused(paths: Any, **_: Any) -> Any:
+        return [KraftoolError(f"{path}: Input/output error") for path in paths]
 
     with monkeypatch.context() as patch:
-        patch.setattr("kraftool.arrow.many_roots.find_fleet", refused)
+        patch.setattr("kraftool.spark.live.logs.find_fleets", refused)
         assert _codes(follow.step()) == ["KT-DIR-READ"]
         assert follow.step() == []
     assert follow.step() == []

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kraftool.arrow.entries import EntryReader
-from kraftool.arrow.fleet import FleetFile, find_fleet, with_batches
+from kraftool.arrow.fleet import FleetFile, with_batches
 from kraftool.arrow.narrowing import Narrowing
+from kraftool.arrow.search import find_fleet
 from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.remote import RemoteFiles

@@ -243,7 +243,7 @@ def test_credentials_of_a_url_are_in_no_column(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A store that asks for a key and a secret, of which memory takes the place."""
-    from kraftool.arrow.fleet import find_fleet
+    from kraftool.arrow.search import find_fleet
     from kraftool.storage import remote
 
     fsspec = pytest.importorskip("fsspec")
@@ -286,7 +286,7 @@ def test_credentials_of_a_url_are_in_no_column(
 
 
 def test_storage_options_may_be_nested() -> None:
-    from kraftool.arrow.fleet import find_fleet
+    from kraftool.arrow.search import find_fleet
 
     pytest.importorskip("fsspec")
     fleet = find_fleet([f"file://{SINGLE}"], options={"client": {"url": "http://127.0.0.1"}})

@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-from kraftool.arrow.fleet import FleetFile, find_fleet
+from kraftool.arrow.fleet import FleetFile
+from kraftool.arrow.search import find_fleet
 from kraftool.commands import main
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError

@@ -10,7 +10,8 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-from kraftool.arrow.fleet import FleetFile, find_fleet
+from kraftool.arrow.fleet import FleetFile
+from kraftool.arrow.search import find_fleet
 from kraftool.commands import main
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.control import ControlRecordType, encode_key, encode_value

@@ -260,11 +260,11 @@ def test_a_log_that_cannot_be_listed_for_a_while_is_not_gone(
     follow = Follow(live)
     follow.step()
 
-    def refused(*_: Any, **__: Any) -> Any:
-        raise KraftoolError(f"{live.path}: Input/output error")
+    def refused(paths: Any, **_: Any) -> Any:
+        return [KraftoolError(f"{path}: Input/output error") for path in paths]
 
     with monkeypatch.context() as patch:
-        patch.setattr("kraftool.arrow.many_roots.find_fleet", refused)
+        patch.setattr("kraftool.spark.live.logs.find_fleets", refused)
         assert follow.step() == []
     live.append(BATCHES[3])
     rows = follow.step()

@@ -14,7 +14,7 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from kraftool.arrow import fleet, many_roots
+from kraftool.arrow.search import find_fleets
 from kraftool.arrow.settings import read_settings
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
@@ -62,13 +62,13 @@ def live(tmp_path: Path) -> Live:
 @pytest.fixture
 def listings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
-    find = fleet.find_fleet
+    find = find_fleets
 
     def counted(paths: list[str], **options: Any) -> Any:
         seen.extend(paths)
         return find(paths, **options)
 
-    monkeypatch.setattr(many_roots, "find_fleet", counted)
+    monkeypatch.setattr(logs, "find_fleets", counted)
     return seen
 
 

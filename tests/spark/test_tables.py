@@ -16,7 +16,8 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
 from kraftool.arrow.columns import record_types, types_of
-from kraftool.arrow.fleet import find_fleet, with_batches
+from kraftool.arrow.fleet import with_batches
+from kraftool.arrow.search import find_fleet
 from kraftool.arrow.table import KraftTable
 from kraftool.arrow.words import words_of
 from kraftool.reports.logs.dump import LogDump

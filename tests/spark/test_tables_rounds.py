@@ -131,7 +131,7 @@ def test_a_run_that_ends_between_rounds_counts_for_nothing(
 def test_the_largest_clusters_are_the_first_of_several_rounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftool.arrow.fleet import find_fleet
+    from kraftool.arrow.search import find_fleet
     from kraftool.spark.tables.plan import Owners, RootCoverage, compare, grouped
 
     _fleet(tmp_path)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.functions import col, expr
 
-from kraftool.arrow.fleet import DEPTH
+from kraftool.arrow.search import DEPTH
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.document import Lists
 from kraftool.reports.fleet.model import FleetAudit, FleetCounts, LeftOut, RunSettings

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kraftool.arrow.fleet import DEPTH, Empty, FleetFile, Unread
-from kraftool.arrow.many_roots import find_fleets
+from kraftool.arrow.fleet import Empty, FleetFile, Unread
+from kraftool.arrow.search import DEPTH, LookJob, find_fleets
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.files.locations import unopened
 from kraftool.reports.findings.finding import Finding, Severity
@@ -40,7 +40,11 @@ class AuditItems:
 
 
 def find(
-    roots: Sequence[str], *, depth: int = DEPTH, options: Mapping[str, Any] | None = None
+    roots: Sequence[str],
+    *,
+    depth: int = DEPTH,
+    options: Mapping[str, Any] | None = None,
+    job: LookJob | None = None,
 ) -> AuditItems:
     """Find the directories below all ROOTs."""
     finding_at: dict[tuple[str, str], Finding] = {}
@@ -48,7 +52,7 @@ def find(
     led_by: dict[str, str] = {}
     problems: list[Unread] = []
     empty: dict[str, Empty] = {}
-    fleets = find_fleets(roots, depth=depth, options=options)
+    fleets = find_fleets(roots, depth=depth, options=options, job=job)
     for root, fleet in zip(roots, fleets, strict=True):
         if isinstance(fleet, KraftoolError):
             new_finding = unopened(shown_url(root), fleet)

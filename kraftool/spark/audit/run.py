@@ -25,6 +25,7 @@ from kraftool.spark.audit.examined import Examined
 from kraftool.spark.audit.frames import ROWS, AuditRowKind, rows_of
 from kraftool.spark.audit.membership import Belonging, belonging
 from kraftool.spark.audit.roots import AuditItems, find
+from kraftool.spark.listing import ListingJob
 from kraftool.spark.values import collected, map_groups, master_of
 from kraftool.storage.remote import shown_url
 
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 def audit(spark: SparkSession, wanted: AuditRequest) -> Iterator[AuditRun]:
     """Audit a fleet. What is yielded can be asked as long as the context lasts."""
     began, clock = time.time(), time.monotonic()
-    audit_items = find(wanted.roots, depth=wanted.depth, options=wanted.storage)
+    job = ListingJob(lambda: spark)
+    audit_items = find(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
     with ExitStack() as kept:
         examined = Examined(spark, audit_items.items, wanted.ignored_codes)
         kept.callback(examined.forget)

@@ -12,8 +12,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, with_batches
-from kraftool.arrow.many_roots import find_fleets
 from kraftool.arrow.places import is_missing
+from kraftool.arrow.search import find_fleets
 from kraftool.arrow.settings import SourceOptions
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect

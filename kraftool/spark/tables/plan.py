@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, has_pattern, with_batches
+from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, with_batches
+from kraftool.arrow.looks import has_pattern
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import parse_segment_name

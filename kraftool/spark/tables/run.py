@@ -1,24 +1,25 @@
 """One run of `pipeline tables`, from what is there to what is committed.
 
-Owns the order of the steps. If nothing is new, it does not start Spark. Otherwise it works in
-rounds, each over a limited number of files. A round has two jobs: one reads the headers of logs,
-and the other does all the work. All rounds are one commit. The driver sees only names, numbers and
-offsets: no record passes it.
+Owns the order of the steps. If nothing is new, it does not start Spark, unless workers are to list
+very many folders of other machines. Otherwise it works in rounds, each over a limited number of
+files. A round has two jobs: one reads the headers of logs, and the other does all the work. All
+rounds are one commit. The driver sees only names, numbers and offsets: no record passes it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from kraftool.arrow.fleet import DEPTH, find_fleet, require
+from kraftool.arrow.search import DEPTH, LookJob, find_fleet, require
 from kraftool.arrow.splits import SPLIT_BYTES
 from kraftool.decoders.json_marks import Count
 from kraftool.spark.errors import UnusableError
+from kraftool.spark.listing import ListingJob
 from kraftool.spark.tables.commit import NOTHING, TableStore, held
 from kraftool.spark.tables.layout import DATE, TABLES
 from kraftool.spark.tables.looking import Looked, LookTask, look_at
@@ -139,23 +140,24 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
     kept = SharedOptions(show_secrets=wanted.show_secrets, snapshots=wanted.snapshots)
     roots = [shown_url(root).rstrip("/") or "/" for root in wanted.roots]
     with held(place, kept, roots, wanted.depth) as store:
-        comparison = _find(wanted, store)
-        if not comparison.tasks:
-            return _report(store, comparison, _Outcome())
-        outcome = _Outcome(changed_clusters=len(comparison.tasks))
-        with spark() as session:
-            cores = parallelism(session)
-            pieces = range_size(comparison.tasks, wanted.split_bytes, cores)
-            for tasks in rounds_of(comparison.tasks):
-                _round(session, store, tasks, pieces, cores, wanted, outcome)
-            outcome.is_new = bool(outcome.changes.tables or not store.memory_file.is_empty)
-            if outcome.is_new:
-                store.commit(outcome.changes)
+        with ExitStack() as ending:
+            started = cache(lambda: ending.enter_context(spark()))
+            comparison = _find(wanted, store, ListingJob(started))
+            outcome = _Outcome(changed_clusters=len(comparison.tasks))
+            if comparison.tasks:
+                session = started()
+                cores = parallelism(session)
+                pieces = range_size(comparison.tasks, wanted.split_bytes, cores)
+                for tasks in rounds_of(comparison.tasks):
+                    _round(session, store, tasks, pieces, cores, wanted, outcome)
+                outcome.is_new = bool(outcome.changes.tables or not store.memory_file.is_empty)
+                if outcome.is_new:
+                    store.commit(outcome.changes)
         return _report(store, comparison, outcome)
 
 
-def _find(wanted: TablesRequest, store: TableStore) -> _Found:
-    fleet = find_fleet(list(wanted.roots), depth=wanted.depth, options=wanted.storage)
+def _find(wanted: TablesRequest, store: TableStore, job: LookJob) -> _Found:
+    fleet = find_fleet(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
     for file in fleet.files:
         if file.is_named:  # the other files of its log would never be read after it
             raise UnusableError(

@@ -1,0 +1,380 @@
+"""Looks at one place of a fleet each: a PATH, something that a pattern matched, a folder.
+
+Owns what a look recognizes, and the looks below it that it asks for. A look remembers nothing of
+the others, so that threads and tasks of Spark can take any of them. It reads names, sizes and
+meta.properties; no log is opened. It refuses to go on to the looks below: see `search.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from kraftool.arrow.fleet import Empty, FleetDirectory, FleetFile, Unread, files_of
+from kraftool.arrow.places import Files, missing
+from kraftool.decoders import meta_properties, properties
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import parse_folder_name
+from kraftool.storage.entry import (
+    METADATA_PARTITION,
+    ROOT_FILES,
+    EntryPlace,
+    is_partition_file,
+    partition_order,
+    root_order,
+)
+from kraftool.storage.paths import LocationKind, open_path
+from kraftool.storage.remote import RemoteFiles, RemoteItem, is_url, shown_url
+
+_META = "meta.properties"
+_PATTERN = re.compile(r"[*?\[]")
+# Any program may have a .lock.
+_TELLING = frozenset(ROOT_FILES) - {".lock"}
+_LOST = "lost+found"
+
+ListedFile = tuple[str, EntryPlace, int, int, str]
+"""The relative name of a file, its place, size, time of change and etag."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """A data directory, or a partition's folder, as it was listed."""
+
+    directory: FleetDirectory
+    root: str = field(repr=False)
+    path: str
+    options: str = field(repr=False)
+    names: tuple[str, str]
+    """Its name as it is shown, and the one without links: it is the same folder under both."""
+    listed: tuple[ListedFile, ...]
+    unread: Unread | None = None
+    """The partition's folder in it, if that could not be listed."""
+
+    def files(self) -> Iterator[FleetFile]:
+        """Its files, in order."""
+        shown = files_of(self.root, self.options).shown
+        for relative, place, size, mtime_ns, etag in self.listed:
+            path = f"{self.path}/{relative}" if self.path else relative
+            yield FleetFile(
+                directory=self.directory,
+                root=self.root,
+                path=path,
+                name=shown(path),
+                relative=sys.intern(relative),
+                place=place,
+                size=size,
+                mtime_ns=mtime_ns,
+                etag=etag,
+                options=self.options,
+            )
+
+
+@dataclass(slots=True, kw_only=True)
+class Found:
+    """The result of a look. `below` are the results of the looks that it asked for, in order."""
+
+    home: Home | None = None
+    file: FleetFile | None = None
+    empty: Empty | None = None
+    """The folder, if nothing is found in it."""
+    unread: Unread | None = None
+    error: KraftoolError | None = None
+    """Why a PATH leads nowhere; with `unread`, only if nothing else was found before."""
+    is_gone: bool = False
+    """True if nothing is there any more."""
+    pattern: str = ""
+    """The PATH as it is shown, if it is a pattern."""
+    next_looks: Sequence[Look] = ()
+    below: list[Found] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathLook:
+    """A look at a PATH: a pattern, a file, a directory, or a folder that holds some."""
+
+    path: str = field(repr=False)
+    depth: int
+    options: str = field(repr=False)
+    is_far: bool
+    """True if another machine may answer for this place."""
+
+    @property
+    def in_thread(self) -> bool:
+        return self.is_far
+
+    def found(self) -> Found:
+        try:
+            return self._found()
+        except KraftoolError as error:
+            return Found(error=error)
+
+    def _found(self) -> Found:
+        if not (is_url(self.path) and has_pattern(self.path)):
+            match = self._match(self.path, "")
+            item = files_of(self.path, self.options).item()
+            if item is not None:
+                return match.of(item)
+        if has_pattern(self.path):
+            root, pattern = fixed_part(self.path)
+            names = files_of(root, self.options).glob(pattern)
+            if names:
+                matches = [self._match(root, name) for name in names]
+                return Found(next_looks=matches, pattern=shown_url(self.path))
+        raise missing(shown_url(self.path))
+
+    def _match(self, root: str, path: str) -> MatchLook:
+        return MatchLook(
+            root=root,
+            path=path,
+            depth=self.depth,
+            options=self.options,
+            in_thread=_in_thread(root, self.options, is_far=self.is_far),
+        )
+
+
+def _in_thread(root: str, options: str, *, is_far: bool) -> bool:
+    """True if several threads may, and should, look below a root at the same time."""
+    if not is_url(root):
+        return is_far
+    try:
+        files = files_of(root, options)
+        return isinstance(files, RemoteFiles) and files.takes_threads
+    except KraftoolError:
+        return False  # the look itself says why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchLook:
+    """A look at what a PATH names, or one of those that its pattern matches."""
+
+    root: str = field(repr=False)
+    path: str
+    depth: int
+    options: str = field(repr=False)
+    in_thread: bool
+
+    def found(self) -> Found:
+        try:
+            item = files_of(self.root, self.options).item(self.path)
+            return Found(is_gone=True) if item is None else self.of(item)
+        except KraftoolError as error:
+            return Found(error=error)
+
+    def of(self, item: RemoteItem) -> Found:
+        """The result for a file or folder that is there. Raises KraftoolError for a file that
+        cannot be read as one of a fleet."""
+        if item.is_folder:
+            return FolderLook(
+                root=self.root,
+                path=item.path,
+                depth=self.depth,
+                options=self.options,
+                in_thread=self.in_thread,
+                is_named=True,
+            ).found()
+        return self._one_file(item)
+
+    def _one_file(self, item: RemoteItem) -> Found:
+        shown = files_of(self.root, self.options).shown(item.path)
+        if not is_url(self.root):
+            location = open_path(shown)
+            if location.kind is LocationKind.PROPERTIES:
+                return PathLook(
+                    path=location.directory,
+                    depth=self.depth,
+                    options=self.options,
+                    is_far=self.in_thread,
+                ).found()
+            if location.kind is LocationKind.TAR:
+                raise KraftoolError(
+                    f"{shown}: Spark reads no tar archives",
+                    hint="unpack it; kraftool dump reads it",
+                )
+        above, _, basename = shown.rpartition("/")
+        home = above.rpartition("/")[0] if above.endswith(METADATA_PARTITION) else above
+        file = FleetFile(
+            directory=_identity_beside(self.root, item.path, self.options, home or above),
+            root=self.root,
+            path=item.path,
+            name=shown,
+            relative=basename,
+            place=EntryPlace.PARTITION if is_partition_file(basename) else EntryPlace.LOOSE,
+            size=item.size,
+            mtime_ns=item.mtime_ns,
+            etag=item.identity,
+            is_named=True,
+            options=self.options,
+        )
+        return Found(file=file)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderLook:
+    """A look into a folder: at a data directory, a partition's folder, or for folders below."""
+
+    root: str = field(repr=False)
+    path: str
+    depth: int
+    """How many folders below this one may be looked into."""
+    options: str = field(repr=False)
+    in_thread: bool
+    is_named: bool = False
+
+    def found(self) -> Found:
+        files = files_of(self.root, self.options)
+        shown = files.shown(self.path)
+        try:
+            items = files.listed(self.path)
+        except KraftoolError as error:
+            unread = Unread(name=shown, reason=error.message, hint=error.hint)
+            return Found(unread=unread, error=error if self.is_named else None)
+        names = {item.name for item in items}
+        folders = [item for item in items if item.is_folder]
+        is_data = names & _TELLING or any(folder.name == METADATA_PARTITION for folder in folders)
+        basename = shown.rstrip("/").rpartition("/")[2]
+        # Of a topic's folder only what was named itself is taken.
+        is_partition = basename == METADATA_PARTITION or (
+            (self.is_named or parse_folder_name(basename) is None)
+            and any(is_partition_file(name) for name in names)
+        )
+        home: Home | None = None
+        if is_partition and not (is_data and basename != METADATA_PARTITION):
+            # The data directory around it says whose it is, if it can be read.
+            inside = f"{self.path}/x" if self.path else "x"
+            directory = _identity_beside(self.root, inside, self.options, shown)
+            home = self._home(shown, directory, _partition(items, ""))
+        elif is_data:
+            home = self._data_directory(files, shown, items)
+        if home is not None:
+            is_empty = not home.listed and home.unread is None
+            return Found(home=home, empty=self._empty(shown, is_data=True) if is_empty else None)
+        return Found(
+            # What an almost empty folder leads to decides whether it is told of.
+            empty=self._empty(shown) if names <= {_LOST} and basename != _LOST else None,
+            next_looks=self._below(files, shown, folders) if self.depth > 0 else (),
+        )
+
+    def _empty(self, shown: str, *, is_data: bool = False) -> Empty:
+        return Empty(name=shown, is_data=is_data, is_named=self.is_named)
+
+    def _home(
+        self,
+        shown: str,
+        directory: FleetDirectory,
+        listed: Iterable[ListedFile],
+        unread: Unread | None = None,
+    ) -> Home:
+        return Home(
+            directory=directory,
+            root=self.root,
+            path=self.path,
+            options=self.options,
+            names=(shown, shown if is_url(self.root) else os.path.realpath(shown)),
+            listed=tuple(listed),
+            unread=unread,
+        )
+
+    def _data_directory(self, files: Files, shown: str, items: list[RemoteItem]) -> Home:
+        meta = next((item for item in items if item.name == _META), None)
+        here = sorted(items, key=lambda item: root_order(item.name))
+        listed = [_listed(item, item.name, EntryPlace.ROOT) for item in here if not item.is_folder]
+        unread: Unread | None = None
+        for item in items:
+            if item.is_folder and item.name == METADATA_PARTITION:
+                try:
+                    listed += _partition(files.listed(item.path), f"{METADATA_PARTITION}/")
+                except KraftoolError as error:
+                    name = files.shown(item.path)
+                    unread = Unread(name=name, reason=error.message, hint=error.hint)
+        return self._home(shown, _identity(files, meta, shown), listed, unread)
+
+    def _below(self, files: Files, shown: str, folders: list[RemoteItem]) -> list[Look]:
+        """The looks into the folders below: into those that lie here before links, and into no
+        link that leads back up, which would find everything again under longer and longer names."""
+        if not is_url(self.root):
+            here = os.path.realpath(shown)
+            links = [folder for folder in folders if os.path.islink(files.shown(folder.path))]
+            away = [
+                link
+                for link in links
+                if not f"{here}/".startswith(f"{os.path.realpath(files.shown(link.path))}/")
+            ]
+            folders = [*(folder for folder in folders if folder not in links), *away]
+        below = partial(
+            FolderLook,
+            root=self.root,
+            depth=self.depth - 1,
+            options=self.options,
+            in_thread=self.in_thread,
+        )
+        return [below(path=folder.path) for folder in folders]
+
+
+Look = PathLook | MatchLook | FolderLook
+
+
+def _partition(items: Iterable[RemoteItem], prefix: str) -> list[ListedFile]:
+    return [
+        _listed(item, prefix + item.name, EntryPlace.PARTITION)
+        for item in sorted(items, key=lambda item: partition_order(item.name))
+        if not item.is_folder
+    ]
+
+
+def _listed(item: RemoteItem, relative: str, place: EntryPlace) -> ListedFile:
+    # Directories have files of the same names.
+    return sys.intern(relative), place, item.size, item.mtime_ns, item.identity
+
+
+def _identity_beside(root: str, path: str, options: str, shown: str) -> FleetDirectory:
+    """The directory of a file that was named by itself, if it is one."""
+    whole = root if not path else f"{root.rstrip('/')}/{path}"
+    for _ in range(2):
+        whole = whole.rpartition("/")[0] if "/" in whole else "."
+        if whole.endswith((":/", "/")) or not whole:
+            break
+        try:
+            files = files_of(whole, options)
+            item = files.item(_META)
+            if item is not None:
+                return _identity(files, item, shown)
+        except KraftoolError:
+            break
+    return FleetDirectory(name=shown)
+
+
+def _identity(files: Files, meta: RemoteItem | None, shown: str) -> FleetDirectory:
+    if meta is None:
+        return FleetDirectory(name=shown)
+    try:
+        with files.open_listed(meta) as source:
+            data = source.read_at(0, properties.MAX_BYTES)
+    except KraftoolError:
+        # That it cannot be read is a finding of the file's own.
+        return FleetDirectory(name=shown)
+    known, _ = meta_properties.decode(data)
+    return FleetDirectory(
+        name=shown,
+        cluster_id=known.cluster_id,
+        node_id=known.node_id,
+        directory_id=known.directory_id,
+    )
+
+
+def has_pattern(path: str) -> bool:
+    """True if a PATH may stand for several."""
+    return _PATTERN.search(shown_url(path).rpartition("://")[2]) is not None
+
+
+def fixed_part(path: str) -> tuple[str, str]:
+    """Split a pattern into the folder before it and the rest."""
+    start = path.find("://") + 3 if is_url(path) else 0
+    match = _PATTERN.search(path, start)
+    at = path.rfind("/", start, match.start() if match else len(path))
+    if at < 0:
+        return (path[:start], path[start:]) if start else ("", path)
+    return path[:at] or "/", path[at + 1 :]

@@ -1,0 +1,175 @@
+"""The search for all files that PATHs lead to, look after look.
+
+Owns who looks, and what counts where several looks find the same. Looks go level by level: those
+that may have to wait for another machine go to threads, very many of them to a job, the others one
+after the other. The results are put together in the order of the names, whoever finished first. It
+refuses to know what a look recognizes: see `looks.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import orjson
+
+from kraftool.arrow.far import far_among
+from kraftool.arrow.fleet import Empty, Fleet, FleetFile, Unread, files_of
+from kraftool.arrow.lookers import Lookers
+from kraftool.arrow.looks import Found, Home, Look, PathLook, fixed_part, has_pattern
+from kraftool.arrow.places import missing
+from kraftool.decoders.errors import KraftoolError
+from kraftool.storage.remote import is_url, shown_url
+
+DEPTH = 6
+"""How many folders below a root a data directory is looked for."""
+JOB_FROM = 1000
+"""So many looks at other machines are more than the threads of one machine should do."""
+
+LookJob = Callable[[Sequence[Look]], Sequence[Found]]
+"""Takes looks, and all those below them, to many machines: the results in order."""
+
+
+def find_fleet(
+    paths: Sequence[str],
+    *,
+    depth: int = DEPTH,
+    options: Mapping[str, Any] | None = None,
+    job: LookJob | None = None,
+) -> Fleet:
+    """Find all files that the PATHs lead to. Raises KraftoolError for a PATH that leads nowhere."""
+    return _together(_of_paths(paths, depth, options, job))
+
+
+def find_fleets(
+    paths: Sequence[str],
+    *,
+    depth: int = DEPTH,
+    options: Mapping[str, Any] | None = None,
+    job: LookJob | None = None,
+) -> Iterator[Fleet | KraftoolError]:
+    """Yield the fleet below each PATH, or why it has none, in the order of the PATHs. What two of
+    them have in common is in both."""
+    for found in _of_paths(paths, depth, options, job):
+        try:
+            yield _together([found])
+        except KraftoolError as error:
+            yield error
+
+
+def require(paths: Sequence[str], *, options: Mapping[str, Any] | None = None) -> None:
+    """Raise KraftoolError for a PATH that leads nowhere, looking no further than that."""
+    chosen = _text_of(options)
+    for path in paths:
+        if not _leads_somewhere(path, chosen):
+            raise missing(shown_url(path))
+
+
+def _leads_somewhere(path: str, options: str) -> bool:
+    if not has_pattern(path):
+        return files_of(path, options).item() is not None
+    if not is_url(path) and files_of(path, options).item() is not None:
+        return True
+    root, pattern = fixed_part(path)
+    return bool(files_of(root, options).glob(pattern))
+
+
+def _text_of(options: Mapping[str, Any] | None) -> str:
+    return orjson.dumps(options).decode() if options else ""
+
+
+def _of_paths(
+    paths: Sequence[str], depth: int, options: Mapping[str, Any] | None, job: LookJob | None
+) -> list[Found]:
+    text = _text_of(options)
+    looks = [
+        PathLook(path=path, depth=depth, options=text, is_far=is_far)
+        for path, is_far in zip(paths, far_among(paths), strict=True)
+    ]
+    return explored(looks, job)
+
+
+def explored(looks: Sequence[Look], job: LookJob | None = None) -> list[Found]:
+    """Do looks, and all those that they lead to."""
+    with Lookers() as lookers:
+        first = level = _all_found(looks, lookers)
+        while True:
+            asking = [found for found in level for _ in found.next_looks]
+            pending = list(chain.from_iterable(found.next_looks for found in level))
+            if not pending:
+                return first
+            is_much = sum(look.in_thread for look in pending) >= JOB_FROM
+            if job is not None and is_much:
+                results, level = job(pending), []
+            else:
+                results = level = _all_found(pending, lookers)
+            for found, result in zip(asking, results, strict=True):
+                found.next_looks = ()
+                found.below.append(result)
+
+
+def _all_found(looks: Sequence[Look], lookers: Lookers) -> list[Found]:
+    begun = [lookers.begin(look.found) if look.in_thread else None for look in looks]
+    return [
+        look.found() if future is None else future.result()
+        for look, future in zip(looks, begun, strict=True)
+    ]
+
+
+def _together(results: Sequence[Found]) -> Fleet:
+    """The fleet that looks have found."""
+    merged = _Merged()
+    for found in results:
+        if found.pattern and all(below.is_gone for below in found.below):
+            raise missing(found.pattern)
+        merged.add(found)
+    return Fleet(
+        files=tuple(merged.files), problems=tuple(merged.problems), empty=tuple(merged.empty)
+    )
+
+
+class _Merged:
+    """Results one after the other: what was found before, be it under another name, is not taken
+    again."""
+
+    def __init__(self) -> None:
+        self.files: list[FleetFile] = []
+        self.problems: list[Unread] = []
+        self.empty: list[Empty] = []
+        self._homes: set[str] = set()
+        self._files: set[str] = set()
+
+    def add(self, found: Found) -> None:
+        """Take a result, and all those below it, which it forgets: a fleet is not to be in memory
+        twice."""
+        if found.error is not None and (found.unread is None or not self.files):
+            raise found.error
+        if found.unread is not None:
+            self.problems.append(found.unread)
+        if found.file is not None:
+            self._take(found.file)
+        if found.home is not None and not self._home(found.home):
+            return
+        before = len(self.files) + len(self.problems)
+        for below in found.below:
+            self.add(below)
+        if found.empty is not None and len(self.files) + len(self.problems) == before:
+            self.empty.append(found.empty)
+        found.home, found.below = None, []
+
+    def _home(self, home: Home) -> bool:
+        """Take a directory with its files; False if it was taken before."""
+        if not self._homes.isdisjoint(home.names):
+            return False
+        self._homes.update(home.names)
+        for file in home.files():
+            self._take(file)
+        if home.unread is not None:
+            self.problems.append(home.unread)
+        return True
+
+    def _take(self, file: FleetFile) -> None:
+        if file.name not in self._files:
+            self._files.add(file.name)
+            self.files.append(file)

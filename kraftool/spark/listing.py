@@ -1,0 +1,45 @@
+"""The listing of very many folders of other machines as a Spark job.
+
+Owns how looks are dealt out to tasks. A driver has sixteen threads in one process; a cluster has as
+many in each process of its workers. It refuses to know what a look recognizes, and from how many
+looks on a job is worth it: see `kraftool/arrow/search.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from kraftool.arrow.lookers import THREADS
+from kraftool.arrow.looks import Found, Look
+from kraftool.arrow.search import explored
+from kraftool.spark.values import DistributedValues, parallelism
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_TASKS_A_CORE = 4
+"""Folders are not alike: with a few tasks for each core, no core waits long for the last one."""
+
+
+class ListingJob:
+    """Does looks on the workers of a session, which is asked for only then."""
+
+    def __init__(self, session: Callable[[], SparkSession]) -> None:
+        self._session = session
+
+    def __call__(self, looks: Sequence[Look]) -> list[Found]:
+        spark = self._session()
+        tasks = min(_TASKS_A_CORE * parallelism(spark), -(-len(looks) // THREADS))
+        # Every so manieth look, because neighbours are alike.
+        dealt = [(first, looks[first::tasks]) for first in range(tasks)]
+        results: list[Found | None] = [None] * len(looks)
+        for first, some in DistributedValues.of(spark, dealt).flat_map(_explored).collect():
+            results[first::tasks] = some
+        assert None not in results, "each task answers for all of its looks"
+        return [found for found in results if found is not None]
+
+
+def _explored(task: tuple[int, Sequence[Look]]) -> list[tuple[int, list[Found]]]:
+    first, looks = task
+    return [(first, explored(looks))]

@@ -1,0 +1,224 @@
+"""The search for a fleet: the result is the same whoever looks, one thread, several, or a job."""
+
+import os
+import pickle
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from kraftool.arrow import far, search
+from kraftool.arrow.far import far_among, file_system, mounts
+from kraftool.arrow.fleet import Fleet
+from kraftool.arrow.looks import FolderLook, Found, Look, PathLook
+from kraftool.arrow.places import LocalFiles
+from kraftool.arrow.search import explored, find_fleet, find_fleets
+from kraftool.decoders.errors import KraftoolError
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
+ROOTS = [str(path) for path in sorted(QUORUM.glob("node-*"))]
+NODE = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
+MOUNTS = r"""21 1 8:1 / / rw - ext4 /dev/sda1 rw
+30 21 0:40 / /mnt/far rw shared:1 - nfs4 host:/export rw
+31 21 0:41 / /mnt/far/near rw - tmpfs tmpfs rw
+32 21 0:42 / /mnt/a\040b rw - fuse.s3fs s3fs rw
+"""
+
+
+class CountingJob:
+    """A job of another process: looks and results travel as pickles."""
+
+    def __init__(self) -> None:
+        self.looks: list[Look] = []
+
+    def __call__(self, looks: Sequence[Look]) -> list[Found]:
+        self.looks += looks
+        results: list[Found] = pickle.loads(
+            pickle.dumps(explored(pickle.loads(pickle.dumps(looks))))
+        )
+        return results
+
+
+@pytest.fixture
+def far_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every path is on another machine."""
+    monkeypatch.setattr(search, "far_among", lambda paths: [True] * len(paths))
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Directories at several depths, one of them under two names, empty ones, and two folders that
+    cannot be listed."""
+    root = tmp_path / "fleet"
+    for name in ("a/1", "a/2", "b/deep/er/3", "zone"):
+        shutil.copytree(NODE, root / name, dirs_exist_ok=True)
+    (root / "b/deep/link").symlink_to(root / "a")
+    (root / "loop").symlink_to(root)
+    for name in ("a/new", "c/lost+found", "b/refused", "zone/__cluster_metadata-0/x"):
+        (root / name).mkdir(parents=True)
+    (root / "d").mkdir()
+    shutil.copytree(NODE / "__cluster_metadata-0", root / "d/__cluster_metadata-0")
+    shutil.copytree(NODE, root / "e/refused-below")
+    listed = LocalFiles.listed
+
+    def refused(files: LocalFiles, path: str = "") -> Any:
+        shown = files.shown(path)
+        if shown.endswith(("/refused", "/refused-below/__cluster_metadata-0")):
+            raise KraftoolError(f"{shown}: permission denied", hint="run it as the user of Kafka")
+        return listed(files, path)
+
+    monkeypatch.setattr(LocalFiles, "listed", refused)
+    return root
+
+
+@pytest.fixture
+def mountinfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mountinfo"
+    path.write_text(MOUNTS)
+    monkeypatch.setattr(far, "_MOUNTS", path)
+
+
+@pytest.mark.usefixtures("mountinfo")
+@pytest.mark.parametrize(
+    ("path", "kind", "is_far"),
+    [
+        ("/var/lib", "ext4", False),
+        ("/mnt/far", "nfs4", True),
+        ("/mnt/far/x/y", "nfs4", True),
+        ("/mnt/far/*/data", "nfs4", True),
+        ("/mnt/farther", "ext4", False),
+        ("/mnt/far/near/x", "tmpfs", False),
+        ("/mnt/a b/x", "fuse.s3fs", True),
+    ],
+)
+def test_a_path_is_as_far_as_the_innermost_mount_says(path: str, kind: str, is_far: bool) -> None:
+    assert file_system(path, mounts()) == kind
+    assert far_among([path, "s3://bucket/x"]) == [is_far, True]
+
+
+def test_a_system_that_does_not_say_has_no_far_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(far, "_MOUNTS", tmp_path / "none")
+    assert mounts() == []
+    assert far_among(["/x"]) == [False]
+
+
+def test_far_roots_are_looked_at_together_with_the_same_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [*ROOTS, str(tmp_path / "none")]
+    near = list(find_fleets(paths))
+    together = Barrier(len(paths))
+    found = PathLook.found
+
+    def meeting(look: PathLook) -> Found:
+        together.wait(60)
+        return found(look)
+
+    monkeypatch.setattr(PathLook, "found", meeting)
+    monkeypatch.setattr(search, "far_among", lambda paths: [True] * len(paths))
+    *fleets, error = find_fleets(paths)
+    assert fleets == near[:-1]
+    assert all(isinstance(far_fleet, Fleet) and far_fleet.files for far_fleet in fleets)
+    assert isinstance(error, KraftoolError)
+    assert "no such file or directory" in error.message
+
+
+@pytest.mark.usefixtures("far_paths")
+def test_folders_of_one_far_root_are_looked_into_at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    together = Barrier(2)
+    found = FolderLook.found
+
+    def meeting(look: FolderLook) -> Found:
+        if look.path in ("node-2", "node-3"):
+            together.wait(60)  # else it breaks: nobody else is looking
+        return found(look)
+
+    monkeypatch.setattr(FolderLook, "found", meeting)
+    assert find_fleet([str(QUORUM)]).files
+
+
+@pytest.mark.parametrize("patterns", [[""], ["/*"], ["/*/*", "/a/1"], ["/[a-e]/**", ""]])
+def test_threads_and_a_job_find_what_one_thread_finds(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, patterns: list[str]
+) -> None:
+    paths = [f"{tree}{pattern}" for pattern in patterns]
+    alone = find_fleet(paths)
+    assert len({file.directory.name for file in alone.files}) >= 3
+    assert alone.problems or patterns == ["/*/*", "/a/1"]
+    monkeypatch.setattr(search, "far_among", lambda some: [True] * len(some))
+    assert find_fleet(paths) == alone
+    for most in (1, 2, 5):
+        monkeypatch.setattr(search, "JOB_FROM", most)
+        job = CountingJob()
+        assert find_fleet(paths, job=job) == alone
+        assert len(job.looks) >= most
+
+
+def test_a_tree_has_each_directory_once_and_each_problem(tree: Path) -> None:
+    fleet = find_fleet([str(tree)])
+    names = {os.path.relpath(file.directory.name, tree) for file in fleet.files}
+    in_folder = "d/__cluster_metadata-0" if "d" not in names else "d"
+    assert names == {"a/1", "a/2", "b/deep/er/3", "zone", in_folder, "e/refused-below"}
+    assert len({os.path.realpath(file.name) for file in fleet.files}) == len(fleet.files)
+    refused = {os.path.relpath(problem.name, tree) for problem in fleet.problems}
+    assert refused == {"b/refused", "e/refused-below/__cluster_metadata-0"}
+    empty = {os.path.relpath(folder.name, tree) for folder in fleet.empty}
+    assert empty == {"a/new", "b/deep/link/new", "c"}, "under each of their names"
+
+
+@pytest.mark.usefixtures("far_paths")
+def test_a_job_lists_only_from_so_many_folders_on(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widest = len([path for path in (tree).iterdir() if path.name != "loop"])
+    monkeypatch.setattr(search, "JOB_FROM", widest + 10)
+    job = CountingJob()
+    find_fleet([str(tree)], job=job)
+    assert not job.looks
+    monkeypatch.setattr(search, "JOB_FROM", widest)
+    find_fleet([str(tree)], job=job)
+    assert {look.path for look in job.looks if isinstance(look, FolderLook)} == set("abcde") | {
+        "zone"
+    }
+
+
+def test_folders_of_this_machine_are_no_work_for_a_job(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "JOB_FROM", 1)
+    job = CountingJob()
+    find_fleet([str(tree)], job=job)
+    assert not job.looks
+
+
+@pytest.mark.parametrize("pattern", ["/**", "/*", "/__cluster_metadata-0"])
+def test_a_folder_whose_files_were_found_before_is_not_called_empty(
+    tmp_path: Path, pattern: str
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(NODE, data)
+    assert find_fleet([str(data), f"{data}{pattern}"]).empty == ()
+
+
+def test_a_pattern_whose_matches_are_all_gone_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    with pytest.raises(KraftoolError) as error:
+        find_fleet([f"{tmp_path}/*"])
+    assert error.value.message == f"{tmp_path}/*: no such file or directory"
+
+
+def test_a_folder_that_cannot_be_listed_is_an_error_only_if_nothing_was_found_before_it(
+    tree: Path,
+) -> None:
+    refused = str(tree / "b/refused")
+    with pytest.raises(KraftoolError, match="permission denied"):
+        find_fleet([refused, ROOTS[0]])
+    assert [problem.name for problem in find_fleet([ROOTS[0], refused]).problems] == [refused]

@@ -1,0 +1,93 @@
+"""The listing of very many far folders as a Spark job: the same fleet, audit and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from kraftool.arrow import search
+from kraftool.arrow.looks import FolderLook, Found, Look
+from kraftool.arrow.search import find_fleet
+from kraftool.spark.listing import ListingJob
+from tests.spark.audit_cases import audited
+from tests.spark.tables_support import InProcess, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+QUORUM = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum"
+
+
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Take every folder for one of another machine, and note the looks of each job."""
+    taken: list[int] = []
+    listed = ListingJob.__call__
+
+    def counted(job: ListingJob, looks: Sequence[Look]) -> list[Found]:
+        taken.append(len(looks))
+        return listed(job, looks)
+
+    monkeypatch.setattr(search, "far_among", lambda paths: [True] * len(paths))
+    monkeypatch.setattr(search, "JOB_FROM", 2)
+    monkeypatch.setattr(ListingJob, "__call__", counted)
+    return taken
+
+
+def test_a_job_finds_the_fleet_that_the_driver_finds(spark: SparkSession, jobs: list[int]) -> None:
+    expected = find_fleet([str(QUORUM)])
+    assert find_fleet([str(QUORUM)], job=ListingJob(lambda: spark)) == expected
+    assert jobs == [len([path for path in QUORUM.iterdir() if path.is_dir()])]
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 100])
+def test_results_are_in_the_order_of_the_looks_whichever_task_has_them(
+    tmp_path: Path, count: int
+) -> None:
+    for number in range(count):
+        (tmp_path / f"{number}").mkdir()
+    looks = [
+        FolderLook(root=str(tmp_path), path=f"{number}", depth=1, options="", in_thread=False)
+        for number in range(count)
+    ]
+    session: Any = InProcess()
+    results = ListingJob(lambda: session)(looks)
+    names = [found.empty.name for found in results if found.empty is not None]
+    assert names == [str(tmp_path / f"{number}") for number in range(count)]
+
+
+def test_an_audit_by_a_job_says_what_it_says_without(spark: SparkSession, jobs: list[int]) -> None:
+    with_job = _comparable(audited(spark, QUORUM).document)
+    assert len(jobs) == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "JOB_FROM", 1_000_000)
+        assert _comparable(audited(spark, QUORUM).document) == with_job
+    assert len(jobs) == 1
+
+
+def _comparable(document: dict[str, Any]) -> Any:
+    """A document without what differs between any two runs."""
+    if isinstance(document, dict):
+        return {
+            key: _comparable(value)
+            for key, value in document.items()
+            if key not in ("run", "seconds", "taskSeconds")
+        }
+    return [_comparable(value) for value in document] if isinstance(document, list) else document
+
+
+def test_tables_start_spark_for_a_listing_and_then_have_nothing_to_do(
+    tmp_path: Path, jobs: list[int]
+) -> None:
+    first = run(QUORUM, tmp_path / "tables")
+    assert first.directories == 7
+    again = run(QUORUM, tmp_path / "tables")
+    assert (again.is_new, again.directories) == (False, 7)
+    assert jobs == [6, 6]

@@ -35,7 +35,7 @@ def finding_rows(
         finding = dir_kinds.UNREADABLE.at(
             unread_place.name, unread_place.reason, advice=unread_place.hint
         )
-        add_finding(table, FleetDirectory(name=unread_place.name), finding)
+        add_finding(table, unread_place.owner, finding)
     for split in splits:
         for finding in read_file(split.file.entry()).findings:
             add_finding(table, split.file.directory, finding)

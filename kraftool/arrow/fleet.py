@@ -102,6 +102,12 @@ class Unread:
     name: str
     reason: str
     hint: str = ""
+    directory: FleetDirectory | None = None
+    """The data directory around it, if that could be listed."""
+
+    @property
+    def owner(self) -> FleetDirectory:
+        return self.directory or FleetDirectory(name=self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -158,8 +158,12 @@ class MatchLook:
     in_thread: bool
 
     def found(self) -> Found:
+        files = files_of(self.root, self.options)
         try:
-            item = files_of(self.root, self.options).item(self.path)
+            item = files.item(self.path)
+        except KraftoolError as error:
+            return Found(unread=_unread(files.shown(self.path), error), error=error)
+        try:
             return Found(is_gone=True) if item is None else self.of(item)
         except KraftoolError as error:
             return Found(error=error)
@@ -230,8 +234,7 @@ class FolderLook:
         try:
             items = files.listed(self.path)
         except KraftoolError as error:
-            unread = Unread(name=shown, reason=error.message, hint=error.hint)
-            return Found(unread=unread, error=error if self.is_named else None)
+            return Found(unread=_unread(shown, error), error=error if self.is_named else None)
         names = {item.name for item in items}
         folders = [item for item in items if item.is_folder]
         is_data = names & _TELLING or any(folder.name == METADATA_PARTITION for folder in folders)
@@ -280,6 +283,7 @@ class FolderLook:
 
     def _data_directory(self, files: Files, shown: str, items: list[RemoteItem]) -> Home:
         meta = next((item for item in items if item.name == _META), None)
+        directory = _identity(files, meta, shown)
         here = sorted(items, key=lambda item: root_order(item.name))
         listed = [_listed(item, item.name, EntryPlace.ROOT) for item in here if not item.is_folder]
         unread: Unread | None = None
@@ -288,9 +292,8 @@ class FolderLook:
                 try:
                     listed += _partition(files.listed(item.path), f"{METADATA_PARTITION}/")
                 except KraftoolError as error:
-                    name = files.shown(item.path)
-                    unread = Unread(name=name, reason=error.message, hint=error.hint)
-        return self._home(shown, _identity(files, meta, shown), listed, unread)
+                    unread = _unread(files.shown(item.path), error, directory)
+        return self._home(shown, directory, listed, unread)
 
     def _below(self, files: Files, shown: str, folders: list[RemoteItem]) -> list[Look]:
         """The looks into the folders below: into those that lie here before links, and into no
@@ -315,6 +318,10 @@ class FolderLook:
 
 
 Look = PathLook | MatchLook | FolderLook
+
+
+def _unread(name: str, error: KraftoolError, directory: FleetDirectory | None = None) -> Unread:
+    return Unread(name=name, reason=error.message, hint=error.hint, directory=directory)
 
 
 def _partition(items: Iterable[RemoteItem], prefix: str) -> list[ListedFile]:

@@ -19,13 +19,14 @@ from kraftool.arrow.columns import (
     FINDINGS,
     OF_FRAMES,
     RECORDS,
+    STATE,
     is_of_files,
     is_state,
     record_of,
 )
 from kraftool.arrow.entries import EntryReader
 from kraftool.arrow.file_rows import file_rows, finding_rows
-from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, with_batches
+from kraftool.arrow.fleet import Fleet, FleetFile, Unread, with_batches
 from kraftool.arrow.rows import Maker, RowReader, batch_reader, record_reader, typed_reader
 from kraftool.arrow.search import find_fleet
 from kraftool.arrow.settings import SourceOptions
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Ranges of files that are read together, and what could not be listed."""
+    """Ranges of files that are read together, or the folders that could not be listed."""
 
     splits: tuple[Split, ...] = ()
     unread: tuple[Unread, ...] = ()
@@ -53,14 +54,21 @@ def parts_of(source: str, settings: SourceOptions) -> list[Part]:
     """
     fleet = find_fleet(settings.paths, depth=settings.depth, options=settings.storage)
     parts = [Part(splits=tuple(splits)) for splits in _splits(source, settings, fleet)]
-    unread = [
-        problem
-        for problem in fleet.problems
-        if settings.narrowing.wants_owner(FleetDirectory(name=problem.name))
-    ]
-    if unread and source == FINDINGS:
-        parts.append(Part(unread=tuple(unread)))
+    unread = tuple(_unread(source, settings, fleet))
+    if unread:
+        parts.append(Part(unread=unread))
     return parts
+
+
+def _unread(source: str, settings: SourceOptions, fleet: Fleet) -> Iterator[Unread]:
+    """The folders that could not be listed, if they are rows of a source."""
+    wanted = settings.narrowing
+    if source in (RECORDS, BATCHES):
+        if not wanted.wants_kind("problem"):
+            return
+    elif source not in (FINDINGS, STATE):
+        return
+    yield from (problem for problem in fleet.problems if wanted.wants_owner(problem.owner))
 
 
 def _splits(source: str, settings: SourceOptions, fleet: Fleet) -> Iterable[Sequence[Split]]:
@@ -109,9 +117,9 @@ def _batches_of(
         yield from file_rows(arrow, part.splits, findings=settings.findings)
     elif is_state(source):
         secrets = settings.show_secrets
-        yield from state_rows(source, arrow, part.splits, show_secrets=secrets)
+        yield from state_rows(source, arrow, part.splits, part.unread, show_secrets=secrets)
     else:
-        yield from row_reader(source, arrow, settings, makers).read(part.splits)
+        yield from row_reader(source, arrow, settings, makers).read(part.splits, part.unread)
 
 
 def row_reader(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kraftool.arrow.columns import column_of, typed_fields
 from kraftool.arrow.entries import EntryReader, type_text
-from kraftool.arrow.fleet import FleetDirectory
+from kraftool.arrow.fleet import FleetDirectory, Unread
 from kraftool.arrow.moments import instants
 from kraftool.arrow.splits import Split
 from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, ArrowType, pa
@@ -155,18 +155,21 @@ class RowReader:
         self._tells = {name: tells.get(name, _nothing) for name in self._fills}
         self._whole_batches = whole_batches
 
-    def read(self, splits: Sequence[Split]) -> Iterator[ArrowBatch]:
-        """The rows of ranges, one after the other."""
+    def read(self, splits: Sequence[Split], unread: Sequence[Unread] = ()) -> Iterator[ArrowBatch]:
+        """The rows of ranges, one after the other; a problem for each folder that is unread."""
         table = self._table
+        for place in unread:
+            self._add(Fault(reason=place.reason))
+            self._own(place.owner, place.name, 0, 1)
         for split in splits:
             before = table.rows
             for entry in self._entries.of(split):
                 is_full = self._add(entry)
                 if is_full or table.is_full:
-                    self._own(split, table.rows - before)
+                    self._own_split(split, table.rows - before)
                     yield table.take(self._native)
                     before = 0
-            self._own(split, table.rows - before)
+            self._own_split(split, table.rows - before)
         if table.rows:
             yield table.take(self._native)
 
@@ -192,11 +195,14 @@ class RowReader:
             self._native.add(count, is_native=False)
         return False
 
-    def _own(self, split: Split, count: int) -> None:
+    def _own_split(self, split: Split, count: int) -> None:
         """Add of which range the last rows are."""
         if count:
-            identity(self._table, split.file.directory, split.file.name, count)
-            self._table.same("generation", split.generation, count)
+            self._own(split.file.directory, split.file.name, split.generation, count)
+
+    def _own(self, owner: FleetDirectory, file: str, generation: int, count: int) -> None:
+        identity(self._table, owner, file, count)
+        self._table.same("generation", generation, count)
 
     def _fill(self, entry: BatchEntry, count: int) -> int:
         if count:

@@ -14,7 +14,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from kraftool.arrow.columns import STATE, SUMMARY
-from kraftool.arrow.fleet import FleetDirectory
+from kraftool.arrow.fleet import FleetDirectory, Unread
 from kraftool.arrow.local_copy import on_disk
 from kraftool.arrow.rows import ROWS, ArrowRows, identity
 from kraftool.arrow.splits import Split
@@ -31,10 +31,18 @@ _PARTITION = tuple(field.name for field in fields(TopicPartitionEntity))
 
 
 def state_rows(
-    source: str, arrow: ArrowSchema, splits: Sequence[Split], *, show_secrets: bool
+    source: str,
+    arrow: ArrowSchema,
+    splits: Sequence[Split],
+    unread: Sequence[Unread] = (),
+    *,
+    show_secrets: bool,
 ) -> Iterator[ArrowBatch]:
-    """The rows of directories. `splits` has all files of each of them, directory by directory."""
+    """The rows of directories. `splits` has all files of each of them, directory by directory; what
+    is `unread` may be a directory, whose state is not known."""
     table = ArrowRows(arrow)
+    for place in unread:
+        _add_summary(table, place.owner, _summary(None, place.reason))
     rows = source.removeprefix(f"{STATE}.")
     for owner, group in groupby(splits, key=lambda split: split.file.directory):
         state, error = _loaded(list(group))

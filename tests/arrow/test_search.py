@@ -222,3 +222,16 @@ def test_a_folder_that_cannot_be_listed_is_an_error_only_if_nothing_was_found_be
     with pytest.raises(KraftoolError, match="permission denied"):
         find_fleet([refused, ROOTS[0]])
     assert [problem.name for problem in find_fleet([ROOTS[0], refused]).problems] == [refused]
+
+
+def test_a_match_that_cannot_be_looked_at_does_not_hide_the_others(tmp_path: Path) -> None:
+    shutil.copytree(NODE, tmp_path / "data")
+    (tmp_path / "one").symlink_to(tmp_path / "other")
+    (tmp_path / "other").symlink_to(tmp_path / "one")
+    fleet = find_fleet([f"{tmp_path}/*"])
+    assert {file.directory.name for file in fleet.files} == {str(tmp_path / "data")}
+    assert [problem.name for problem in fleet.problems] == [
+        str(tmp_path / "one"),
+        str(tmp_path / "other"),
+    ]
+    assert "symbolic links" in fleet.problems[0].reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ import polars as pl
 from kraftool.arrow import read
 from kraftool.arrow.choices import Choices, option_texts, row_name
 from kraftool.arrow.columns import COMMENT, sources
+from kraftool.arrow.places import LocalFiles
 from kraftool.decoders import fast_path
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.programs import program
@@ -301,3 +303,37 @@ def test_the_options_of_sparks_kafka_source_mean_the_same_here() -> None:
         check_batch(read_settings({"path": "x", "startingOffsets": "latest"}))
     with pytest.raises(KraftoolError, match="a stream has no endingOffsets"):
         check_stream(read_settings({"path": "x", "endingOffsets": "5"}))
+
+
+def test_a_folder_that_cannot_be_listed_is_a_row_and_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two", "three"):
+        shutil.copytree(SINGLE / "node-1/data", tmp_path / name)
+    refused = {str(tmp_path / "two"), str(tmp_path / "three/__cluster_metadata-0")}
+    listed = LocalFiles.listed
+
+    def refusing(files: LocalFiles, path: str = "") -> Any:
+        shown = files.shown(path)
+        if shown in refused:
+            raise KraftoolError(f"{shown}: permission denied")
+        return listed(files, path)
+
+    monkeypatch.setattr(LocalFiles, "listed", refusing)
+    for rows in ("records", "batches"):
+        table = read(tmp_path, rows)
+        problems = [row for row in table.read().to_pylist() if row["kind"] == "problem"]
+        assert {row["file"] for row in problems} == refused
+        assert {row["error"] for row in problems} == {
+            f"{name}: permission denied" for name in refused
+        }
+        sound = read(tmp_path, rows, kind=["record" if rows == "records" else "batch"])
+        assert "problem" not in sound.read()["kind"].to_pylist()
+    states = {row["directory"]: row for row in read(tmp_path, "states").read().to_pylist()}
+    assert set(states) == {str(tmp_path / name) for name in ("one", "two", "three")}
+    assert (
+        states[str(tmp_path / "three")]["cluster_id"] == states[str(tmp_path / "one")]["cluster_id"]
+    )
+    assert states[str(tmp_path / "two")]["error"] == f"{tmp_path}/two: permission denied"
+    assert [row["complete"] for _, row in sorted(states.items())] == [True, False, False]
+    assert read(tmp_path, "states", cluster="another").read().num_rows == 0

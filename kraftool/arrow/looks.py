@@ -74,7 +74,7 @@ class Home:
 
 
 @dataclass(slots=True, kw_only=True)
-class Found:
+class SearchResult:
     """The result of a look. `below` are the results of the looks that it asked for, in order."""
 
     home: Home | None = None
@@ -89,7 +89,7 @@ class Found:
     pattern: str = ""
     """The PATH as it is shown, if it is a pattern."""
     next_looks: Sequence[Look] = ()
-    below: list[Found] = field(default_factory=list)
+    below: list[SearchResult] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,13 +106,13 @@ class PathLook:
     def in_thread(self) -> bool:
         return self.is_far
 
-    def found(self) -> Found:
+    def found(self) -> SearchResult:
         try:
             return self._found()
         except KraftoolError as error:
-            return Found(error=error)
+            return SearchResult(error=error)
 
-    def _found(self) -> Found:
+    def _found(self) -> SearchResult:
         if not (is_url(self.path) and has_pattern(self.path)):
             match = self._match(self.path, "")
             item = files_of(self.path, self.options).item()
@@ -123,7 +123,7 @@ class PathLook:
             names = files_of(root, self.options).glob(pattern)
             if names:
                 matches = [self._match(root, name) for name in names]
-                return Found(next_looks=matches, pattern=shown_url(self.path))
+                return SearchResult(next_looks=matches, pattern=shown_url(self.path))
         raise missing(shown_url(self.path))
 
     def _match(self, root: str, path: str) -> MatchLook:
@@ -157,18 +157,18 @@ class MatchLook:
     options: str = field(repr=False)
     in_thread: bool
 
-    def found(self) -> Found:
+    def found(self) -> SearchResult:
         files = files_of(self.root, self.options)
         try:
             item = files.item(self.path)
         except KraftoolError as error:
-            return Found(unread=_unread(files.shown(self.path), error), error=error)
+            return SearchResult(unread=_unread(files.shown(self.path), error), error=error)
         try:
-            return Found(is_gone=True) if item is None else self.of(item)
+            return SearchResult(is_gone=True) if item is None else self.of(item)
         except KraftoolError as error:
-            return Found(error=error)
+            return SearchResult(error=error)
 
-    def of(self, item: RemoteItem) -> Found:
+    def of(self, item: RemoteItem) -> SearchResult:
         """The result for a file or folder that is there. Raises KraftoolError for a file that
         cannot be read as one of a fleet."""
         if item.is_folder:
@@ -182,7 +182,7 @@ class MatchLook:
             ).found()
         return self._one_file(item)
 
-    def _one_file(self, item: RemoteItem) -> Found:
+    def _one_file(self, item: RemoteItem) -> SearchResult:
         shown = files_of(self.root, self.options).shown(item.path)
         if not is_url(self.root):
             location = open_path(shown)
@@ -213,7 +213,7 @@ class MatchLook:
             is_named=True,
             options=self.options,
         )
-        return Found(file=file)
+        return SearchResult(file=file)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,13 +228,15 @@ class FolderLook:
     in_thread: bool
     is_named: bool = False
 
-    def found(self) -> Found:
+    def found(self) -> SearchResult:
         files = files_of(self.root, self.options)
         shown = files.shown(self.path)
         try:
             items = files.listed(self.path)
         except KraftoolError as error:
-            return Found(unread=_unread(shown, error), error=error if self.is_named else None)
+            return SearchResult(
+                unread=_unread(shown, error), error=error if self.is_named else None
+            )
         names = {item.name for item in items}
         folders = [item for item in items if item.is_folder]
         is_data = names & _TELLING or any(folder.name == METADATA_PARTITION for folder in folders)
@@ -254,8 +256,10 @@ class FolderLook:
             home = self._data_directory(files, shown, items)
         if home is not None:
             is_empty = not home.listed and home.unread is None
-            return Found(home=home, empty=self._empty(shown, is_data=True) if is_empty else None)
-        return Found(
+            return SearchResult(
+                home=home, empty=self._empty(shown, is_data=True) if is_empty else None
+            )
+        return SearchResult(
             # What an almost empty folder leads to decides whether it is told of.
             empty=self._empty(shown) if names <= {_LOST} and basename != _LOST else None,
             next_looks=self._below(files, shown, folders) if self.depth > 0 else (),

@@ -17,7 +17,7 @@ import orjson
 from kraftool.arrow.far import far_among
 from kraftool.arrow.fleet import Empty, Fleet, FleetFile, Unread, files_of
 from kraftool.arrow.lookers import Lookers
-from kraftool.arrow.looks import Found, Home, Look, PathLook, fixed_part, has_pattern
+from kraftool.arrow.looks import Home, Look, PathLook, SearchResult, fixed_part, has_pattern
 from kraftool.arrow.places import missing
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.remote import is_url, shown_url
@@ -27,7 +27,7 @@ DEPTH = 6
 JOB_FROM = 1000
 """So many looks at other machines are more than the threads of one machine should do."""
 
-LookJob = Callable[[Sequence[Look]], Sequence[Found]]
+LookJob = Callable[[Sequence[Look]], Sequence[SearchResult]]
 """Takes looks, and all those below them, to many machines: the results in order."""
 
 
@@ -81,7 +81,7 @@ def _text_of(options: Mapping[str, Any] | None) -> str:
 
 def _of_paths(
     paths: Sequence[str], depth: int, options: Mapping[str, Any] | None, job: LookJob | None
-) -> list[Found]:
+) -> list[SearchResult]:
     text = _text_of(options)
     looks = [
         PathLook(path=path, depth=depth, options=text, is_far=is_far)
@@ -90,7 +90,7 @@ def _of_paths(
     return explored(looks, job)
 
 
-def explored(looks: Sequence[Look], job: LookJob | None = None) -> list[Found]:
+def explored(looks: Sequence[Look], job: LookJob | None = None) -> list[SearchResult]:
     """Do looks, and all those that they lead to."""
     with Lookers() as lookers:
         first = level = _all_found(looks, lookers)
@@ -109,7 +109,7 @@ def explored(looks: Sequence[Look], job: LookJob | None = None) -> list[Found]:
                 found.below.append(result)
 
 
-def _all_found(looks: Sequence[Look], lookers: Lookers) -> list[Found]:
+def _all_found(looks: Sequence[Look], lookers: Lookers) -> list[SearchResult]:
     begun = [lookers.begin(look.found) if look.in_thread else None for look in looks]
     return [
         look.found() if future is None else future.result()
@@ -117,7 +117,7 @@ def _all_found(looks: Sequence[Look], lookers: Lookers) -> list[Found]:
     ]
 
 
-def _together(results: Sequence[Found]) -> Fleet:
+def _together(results: Sequence[SearchResult]) -> Fleet:
     """The fleet that looks have found."""
     merged = _Merged()
     for found in results:
@@ -140,7 +140,7 @@ class _Merged:
         self._homes: set[str] = set()
         self._files: set[str] = set()
 
-    def add(self, found: Found) -> None:
+    def add(self, found: SearchResult) -> None:
         """Take a result, and all those below it, which it forgets: a fleet is not to be in memory
         twice."""
         if found.error is not None and (found.unread is None or not self.files):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from kraftool.arrow.lookers import THREADS
-from kraftool.arrow.looks import Found, Look
+from kraftool.arrow.looks import Look, SearchResult
 from kraftool.arrow.search import explored
 from kraftool.spark.values import DistributedValues, parallelism
 
@@ -28,18 +28,18 @@ class ListingJob:
     def __init__(self, session: Callable[[], SparkSession]) -> None:
         self._session = session
 
-    def __call__(self, looks: Sequence[Look]) -> list[Found]:
+    def __call__(self, looks: Sequence[Look]) -> list[SearchResult]:
         spark = self._session()
         tasks = min(_TASKS_A_CORE * parallelism(spark), -(-len(looks) // THREADS))
         # Every so manieth look, because neighbours are alike.
         dealt = [(first, looks[first::tasks]) for first in range(tasks)]
-        results: list[Found | None] = [None] * len(looks)
+        results: list[SearchResult | None] = [None] * len(looks)
         for first, some in DistributedValues.of(spark, dealt).flat_map(_explored).collect():
             results[first::tasks] = some
         assert None not in results, "each task answers for all of its looks"
         return [found for found in results if found is not None]
 
 
-def _explored(task: tuple[int, Sequence[Look]]) -> list[tuple[int, list[Found]]]:
+def _explored(task: tuple[int, Sequence[Look]]) -> list[tuple[int, list[SearchResult]]]:
     first, looks = task
     return [(first, explored(looks))]

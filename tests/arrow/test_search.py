@@ -13,7 +13,7 @@ import pytest
 from kraftool.arrow import far, search
 from kraftool.arrow.far import far_among, file_system, mounts
 from kraftool.arrow.fleet import Fleet
-from kraftool.arrow.looks import FolderLook, Found, Look, PathLook
+from kraftool.arrow.looks import FolderLook, Look, PathLook, SearchResult
 from kraftool.arrow.places import LocalFiles
 from kraftool.arrow.search import explored, find_fleet, find_fleets
 from kraftool.decoders.errors import KraftoolError
@@ -35,9 +35,9 @@ class CountingJob:
     def __init__(self) -> None:
         self.looks: list[Look] = []
 
-    def __call__(self, looks: Sequence[Look]) -> list[Found]:
+    def __call__(self, looks: Sequence[Look]) -> list[SearchResult]:
         self.looks += looks
-        results: list[Found] = pickle.loads(
+        results: list[SearchResult] = pickle.loads(
             pickle.dumps(explored(pickle.loads(pickle.dumps(looks))))
         )
         return results
@@ -116,7 +116,7 @@ def test_far_roots_are_looked_at_together_with_the_same_result(
     together = Barrier(len(paths))
     found = PathLook.found
 
-    def meeting(look: PathLook) -> Found:
+    def meeting(look: PathLook) -> SearchResult:
         together.wait(60)
         return found(look)
 
@@ -136,7 +136,7 @@ def test_folders_of_one_far_root_are_looked_into_at_the_same_time(
     together = Barrier(2)
     found = FolderLook.found
 
-    def meeting(look: FolderLook) -> Found:
+    def meeting(look: FolderLook) -> SearchResult:
         if look.path in ("node-2", "node-3"):
             together.wait(60)  # else it breaks: nobody else is looking
         return found(look)

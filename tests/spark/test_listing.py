@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from kraftool.arrow import search
-from kraftool.arrow.looks import FolderLook, Found, Look
+from kraftool.arrow.looks import FolderLook, Look, SearchResult
 from kraftool.arrow.search import find_fleet
 from kraftool.spark.listing import ListingJob
 from tests.spark.audit_cases import audited
@@ -31,7 +31,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     taken: list[int] = []
     listed = ListingJob.__call__
 
-    def counted(job: ListingJob, looks: Sequence[Look]) -> list[Found]:
+    def counted(job: ListingJob, looks: Sequence[Look]) -> list[SearchResult]:
         taken.append(len(looks))
         return listed(job, looks)
 

@@ -175,6 +175,9 @@ def written(data: Path) -> int:
     return sum(path.stat().st_size for path in segments(data))
 
 
+_YEARS_MS = str(100 * 365 * 24 * 3600 * 1000)
+
+
 def server(data: Path, *, dynamic: bool = False, node_id: int = 1) -> Server:
     """The settings of a sole controller on a directory."""
     [port] = free_ports(1)
@@ -194,6 +197,9 @@ def server(data: Path, *, dynamic: bool = False, node_id: int = 1) -> Server:
             "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,BROKER:PLAINTEXT",
             "log.dirs": str(data),
             "metadata.log.max.snapshot.interval.ms": "0",
+            # Else what a start shows would depend on how old the fixtures are.
+            "metadata.log.segment.ms": _YEARS_MS,
+            "metadata.max.retention.ms": _YEARS_MS,
             "delegation.token.secret.key": "CANARY-token-secret-key",
             **voters,
         },

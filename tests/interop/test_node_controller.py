@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -115,8 +116,13 @@ def administer(version: str, at: tuple[str, str]) -> None:
     )  # fmt: skip
     assert "Valid replica already elected" in elected
     tool(version, "TopicCommand", *at, "--create", "--topic", "gone")
+    # A broker knows of a topic a moment after the controller has created it.
+    deadline = time.monotonic() + 60
+    while "gone" not in tool(version, "TopicCommand", *at, "--list").split():
+        assert time.monotonic() < deadline, "the broker does not know the topic"
     tool(version, "TopicCommand", *at, "--delete", "--topic", "gone")
-    assert "gone" not in tool(version, "TopicCommand", *at, "--list").split()
+    while "gone" in tool(version, "TopicCommand", *at, "--list").split():
+        assert time.monotonic() < deadline, "the broker does not forget the topic"
 
 
 def record_names(directory: Path) -> list[str]:

@@ -188,7 +188,8 @@ def _late(owner: list[type], name: str, make: Callable[[type], Any]) -> Any:
 
 def _compiled(lines: Iterable[str], name: str, known: dict[str, Any]) -> Any:
     """Return the function of these lines, as the standard library makes it."""
-    exec("\n ".join(lines), known)
+    # An interrupt in the exec of a text would end Python by the signal, even if it is caught.
+    exec(compile("\n ".join(lines), "<dataclass>", "exec"), known)
     return known[name]
 
 

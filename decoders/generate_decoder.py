@@ -311,7 +311,7 @@ def _default_bytes(field: Field, version: int, flexible: bool) -> bytes:
     )
     generated = encoder_source(message, version)
     scope = dict(generated.constants)
-    exec(generated.source, scope)
+    exec(compile(generated.source, "<default>", "exec"), scope)
     written: bytes = scope["run"]({})
     return written
 

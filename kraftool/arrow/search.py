@@ -9,6 +9,7 @@ refuses to know what a look recognizes: see `looks.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
@@ -16,7 +17,6 @@ import orjson
 
 from kraftool.arrow.far import far_among
 from kraftool.arrow.fleet import Empty, Fleet, FleetFile, Unread, files_of
-from kraftool.arrow.lookers import Lookers
 from kraftool.arrow.looks import Home, Look, PathLook, SearchResult, fixed_part, has_pattern
 from kraftool.arrow.places import missing
 from kraftool.decoders.errors import KraftoolError
@@ -24,6 +24,8 @@ from kraftool.storage.remote import is_url, shown_url
 
 DEPTH = 6
 """How many folders below a root a data directory is looked for."""
+THREADS = 16
+"""So many looks at other machines at the same time: each is a round trip."""
 JOB_FROM = 1000
 """So many looks at other machines are more than the threads of one machine should do."""
 
@@ -92,25 +94,27 @@ def _of_paths(
 
 def explored(looks: Sequence[Look], job: LookJob | None = None) -> list[SearchResult]:
     """Do looks, and all those that they lead to."""
-    with Lookers() as lookers:
-        first = level = _all_found(looks, lookers)
+    threads = ThreadPoolExecutor(THREADS, thread_name_prefix="listing")  # begun when they are used
+    try:
+        first = level = _all_found(looks, threads)
         while True:
             asking = [found for found in level for _ in found.next_looks]
             pending = list(chain.from_iterable(found.next_looks for found in level))
             if not pending:
                 return first
-            is_much = sum(look.in_thread for look in pending) >= JOB_FROM
-            if job is not None and is_much:
+            if job is not None and sum(look.in_thread for look in pending) >= JOB_FROM:
                 results, level = job(pending), []
             else:
-                results = level = _all_found(pending, lookers)
+                results = level = _all_found(pending, threads)
             for found, result in zip(asking, results, strict=True):
                 found.next_looks = ()
                 found.below.append(result)
+    finally:
+        threads.shutdown(cancel_futures=True)
 
 
-def _all_found(looks: Sequence[Look], lookers: Lookers) -> list[SearchResult]:
-    begun = [lookers.begin(look.found) if look.in_thread else None for look in looks]
+def _all_found(looks: Sequence[Look], threads: Executor) -> list[SearchResult]:
+    begun = [threads.submit(look.found) if look.in_thread else None for look in looks]
     return [
         look.found() if future is None else future.result()
         for look, future in zip(looks, begun, strict=True)

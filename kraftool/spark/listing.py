@@ -1,8 +1,8 @@
 """The listing of very many folders of other machines as a Spark job.
 
-Owns how looks are dealt out to tasks. A driver has sixteen threads in one process; a cluster has as
-many in each process of its workers. It refuses to know what a look recognizes, and from how many
-looks on a job is worth it: see `kraftool/arrow/search.py`.
+Owns how looks are dealt out to tasks. The driver has threads in one process; a cluster has as many
+threads in each process of its workers. It refuses to know what a look recognizes, and how many
+looks are worth a job: see `kraftool/arrow/search.py`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from kraftool.arrow.lookers import THREADS
 from kraftool.arrow.looks import Look, SearchResult
-from kraftool.arrow.search import explored
+from kraftool.arrow.search import THREADS, explored
 from kraftool.spark.values import DistributedValues, parallelism
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ class ListingJob:
     def __call__(self, looks: Sequence[Look]) -> list[SearchResult]:
         spark = self._session()
         tasks = min(_TASKS_A_CORE * parallelism(spark), -(-len(looks) // THREADS))
-        # Every so manieth look, because neighbours are alike.
+        # Folders next to each other are alike, so that they go to different tasks.
         dealt = [(first, looks[first::tasks]) for first in range(tasks)]
         results: list[SearchResult | None] = [None] * len(looks)
         for first, some in DistributedValues.of(spark, dealt).flat_map(_explored).collect():

@@ -3,11 +3,12 @@
     python tests/bench/listing.py --directories 20000
     python tests/bench/listing.py --directories 5000 --stream
     python tests/bench/listing.py --directories 5000 --far
+    python tests/bench/listing.py --directories 20000 --job
 
 The directories are hard links to a fixture, so that they take no room. Times are CPU seconds of
 this process (user and system). `--far` lists them in a store of another process, which answers
-each request after 30 ms: by the threads of the driver, and by a job of Spark. Its times are of the
-clock.
+each request after 30 ms: by the threads of the driver, and by a job of Spark. `--job` has a job
+list the local directories, which pipelines do not do. These two print times of the clock too.
 """
 
 import argparse
@@ -21,7 +22,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
+from kraftool.arrow.fleet import Fleet
 from kraftool.arrow.search import find_fleet
 from kraftool.arrow.settings import read_settings
 
@@ -108,14 +111,40 @@ def list_far(root: Path) -> None:
             options = {"key": "k", "secret": "s", "client_kwargs": {"endpoint_url": url}}
             search.JOB_FROM = 2
             with session() as spark:
-                for name, job in (("threads", None), ("a job", ListingJob(lambda: spark))):
-                    for attempt in ("first", "again"):
-                        began = time.monotonic()
-                        fleet = find_fleet(["s3://fleet"], options=options, job=job)
-                        seconds = time.monotonic() - began
-                        print(f"{name}, {attempt}: {len(fleet.files)} files in {seconds:.1f} s")
+                timed("threads", lambda: find_fleet(["s3://fleet"], options=options))
+                job = ListingJob(lambda: spark)
+                timed("a job", lambda: find_fleet(["s3://fleet"], options=options, job=job))
         finally:
             store.terminate()
+
+
+def list_by_job(root: Path) -> None:
+    """Measure a listing of local directories by a job in a session that is running."""
+    from kraftool.arrow import search
+    from kraftool.spark.engine import session
+    from kraftool.spark.listing import ListingJob
+
+    timed("alone", lambda: find_fleet([str(root)]))
+    # For the search these are far, and no look is done by the threads of the driver.
+    search.JOB_FROM = 2
+    with session() as spark, patch.object(search, "far_among", lambda paths: [True] * len(paths)):
+        job = ListingJob(lambda: spark)
+        timed("a job", lambda: find_fleet([str(root)], job=job))
+
+
+def timed(name: str, listing: Callable[[], Fleet]) -> None:
+    """Print how long a listing takes the first time, and again, and the CPU time of the driver."""
+    for attempt in ("first", "again"):
+        began, before = time.monotonic(), os.times()
+        fleet = listing()
+        after = os.times()
+        cpu = after.user + after.system - before.user - before.system
+        seconds = time.monotonic() - began
+        print(
+            f"{name}, {attempt}: {len(fleet.files)} files in {seconds:.1f} s,"
+            f" {cpu:.1f} s of CPU of the driver",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -123,12 +152,16 @@ def main() -> None:
     parser.add_argument("--directories", type=int, default=20_000)
     parser.add_argument("--stream", action="store_true")
     parser.add_argument("--far", action="store_true")
+    parser.add_argument("--job", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary) / "fleet"
         make(root, given.directories)
         if given.far:
             list_far(root)
+            return
+        if given.job:
+            list_by_job(root)
             return
         if not given.stream:
             list_fleet(root, given.directories)

@@ -26,8 +26,8 @@ DEPTH = 6
 """How many folders below a root a data directory is looked for."""
 THREADS = 16
 """So many looks at other machines at the same time: each is a round trip."""
-JOB_FROM = 1000
-"""So many looks at other machines are more than the threads of one machine should do."""
+JOB_FROM = 2000
+"""So many looks at other machines take threads longer than Spark takes to start."""
 
 LookJob = Callable[[Sequence[Look]], Sequence[SearchResult]]
 """Takes looks, and all those below them, to many machines: the results in order."""

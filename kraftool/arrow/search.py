@@ -27,7 +27,7 @@ DEPTH = 6
 THREADS = 16
 """So many looks at other machines at the same time: each is a round trip."""
 JOB_FROM = 2000
-"""So many looks at other machines take threads longer than Spark takes to start."""
+"""From so many looks at other machines on, a job on two cores saves what its start costs."""
 
 LookJob = Callable[[Sequence[Look]], Sequence[SearchResult]]
 """Takes looks, and all those below them, to many machines: the results in order."""

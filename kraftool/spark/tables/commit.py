@@ -13,8 +13,9 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -192,15 +193,28 @@ def _finished(state: State, changes: Iterable[tuple[str, TableChange]]) -> State
 
 
 def _apply(place: TablePlace, name: str, change: TableChange, run: int) -> None:
-    for _ in range(_TRIES):
+    def apply() -> None:
         table = delta.opened(place, name)
-        if table is not None and delta.run_of(table) >= run:
-            return
-        try:
+        if table is None or delta.run_of(table) < run:
             delta.commit(place, name, table, file_schema(name), *change, run)
-        except delta.ConflictError:
-            continue
-        return
+
+    _until_committed(place, name, apply)
+
+
+def _with_statistics_named(state: State) -> State:
+    """Repair the tables of an earlier kraftool, so that filters on any column find their rows."""
+    for name in state.summary.totals:
+        _until_committed(state.place, name, partial(delta.name_statistics, state.place, name))
+    try:
+        return state.with_statistics_named()
+    except delta.ConflictError:  # another run has written meanwhile; the next one looks again
+        return _read(state.place) or state
+
+
+def _until_committed(place: TablePlace, name: str, commit: Callable[[], None]) -> None:
+    for _ in range(_TRIES):
+        with suppress(delta.ConflictError):
+            return commit()
     raise CannotWriteError(f"{place.path(name)}: other programs are writing there")
 
 
@@ -263,6 +277,8 @@ def held(
             state = State.make(place, RunSummary(kept=kept, roots=tuple(roots), depth=depth))
         if state.is_pending:
             state = _finished(state, state.pending())
+        if not state.summary.statistics_named:
+            state = _with_statistics_named(state)
         _sweep_killed(place)
         summary = _checked(place, state.summary, kept, tuple(roots), depth)
         store = TableStore(place, state, summary)

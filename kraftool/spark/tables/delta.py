@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftool.arrow.untyped import ArrowSchema, pa
+from kraftool.spark.tables import file_stats
 from kraftool.spark.tables.place import CannotWriteError, TablePlace
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ APP = "kraftool"
 """The name under which a table remembers the latest run that it has (an action `txn`)."""
 RUN = "kraftool.run"
 """The same in the metadata of each commit, which a table's history shows."""
+_STATISTICS = "delta.dataSkippingStatsColumns"
+"""The property that names the columns of which the log has statistics. Without it delta-rs takes a
+column without statistics for one whose values are all null, and a filter finds no row."""
 
 
 class Added(NamedTuple):
@@ -72,6 +76,37 @@ def opened(place: TablePlace, table: str) -> DeltaTable | None:
 def run_of(table: DeltaTable) -> int:
     """Return the latest run that a table has."""
     return table.transaction_version(APP) or 0
+
+
+def name_statistics(place: TablePlace, name: str) -> None:
+    """Give a table that an earlier kraftool made the property that readers need.
+
+    Raises ConflictError if another commit was faster.
+    """
+    from deltalake import CommitProperties
+    from deltalake.exceptions import CommitFailedError
+
+    table = opened(place, name)
+    if table is None:
+        return
+    names = [field.name for field in table.schema().fields]
+    with _explained(place):
+        if _STATISTICS in table.metadata().configuration:
+            return
+        properties = CommitProperties(
+            custom_metadata={RUN: str(run_of(table))}, max_commit_retries=0
+        )
+        try:
+            table.alter.set_table_properties(
+                _statistics_property(names), commit_properties=properties
+            )
+        except CommitFailedError:
+            raise ConflictError(name) from None
+
+
+def _statistics_property(columns: Sequence[str]) -> dict[str, str]:
+    names = [name for name in file_stats.COLUMNS if name in columns]
+    return {_STATISTICS: ",".join(names)} if names else {}
 
 
 def active_files(place: TablePlace, table: DeltaTable) -> Iterator[ActiveFile]:
@@ -152,6 +187,7 @@ def commit(
                     adds,
                     mode="error",
                     name=name.rpartition("/")[2],
+                    configuration=_statistics_property(schema.names),
                     storage_options=dict(place.options),
                     commit_properties=properties,
                 )

@@ -5,13 +5,14 @@ Owns which columns readers may skip files by. They are those that Parquet itself
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import orjson
 
 COLUMNS = ("cluster_id", "date", "file", "directory", "offset", "timestamp")
-"""By which fleets are asked: whose rows, of which file, of which time."""
+"""By which fleets are asked: whose rows, of which file, of which time. A property of each table
+names them (`delta.py`): it has to change with them."""
 
 
 def file_stats(metadata: Any) -> str:
@@ -48,7 +49,7 @@ def file_stats(metadata: Any) -> str:
 def _json(value: Any, *, up: bool) -> Any:
     """A time has milliseconds there, and is never nearer than it is."""
     if isinstance(value, datetime):
-        millis = value.microsecond // 1000 + (up and value.microsecond % 1000 > 0)
-        whole = value.replace(microsecond=0, tzinfo=None).isoformat()
-        return f"{whole}.{min(millis, 999):03d}Z"
+        if up:
+            value += timedelta(microseconds=-value.microsecond % 1000)
+        return value.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
     return value.isoformat() if isinstance(value, date) else value

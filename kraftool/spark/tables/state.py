@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -69,6 +69,9 @@ class RunSummary:
     run_id: str = ""
     swept: int = 0
     """When files that no version needs were removed, in seconds."""
+    statistics_named: bool = True
+    """True if each table has the property that names the columns of its statistics. An earlier
+    kraftool made tables without it."""
     totals: Mapping[str, Totals] = field(default_factory=dict)
 
     def to_json(self) -> str:
@@ -78,6 +81,7 @@ class RunSummary:
                 "run": self.run,
                 "runId": self.run_id,
                 "swept": self.swept,
+                "statisticsNamed": self.statistics_named,
                 "showSecrets": self.kept.show_secrets,
                 "snapshots": self.kept.snapshots,
                 "roots": list(self.roots),
@@ -98,6 +102,7 @@ class RunSummary:
             run=int(value["run"]),
             run_id=value["runId"],
             swept=value["swept"],
+            statistics_named=value.get("statisticsNamed", False),
             totals={
                 name: Totals(rows=rows, files=files, size=size)
                 for name, (rows, files, size) in value["tables"].items()
@@ -213,6 +218,10 @@ class State:
         added = [file for file in (memories.close(), pending.close()) if file is not None]
         self.place.synchronized()  # what workers of this machine wrote; others have closed theirs
         return self._next(summary, added, [*removed, *self._pending])
+
+    def with_statistics_named(self) -> State:
+        """Commit that each table has the property that names the columns of its statistics."""
+        return self._next(replace(self.summary, statistics_named=True), [], [])
 
     def finished(self) -> State:
         """Commit that all tables have what the latest run has for them."""

@@ -3,7 +3,6 @@
 import json
 import os
 import stat
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -268,23 +267,6 @@ def test_spark_reads_their_files(spark: "SparkSession", written: tuple[Path, Tab
     by_day = frame.where("date is not null and date <> to_date(timestamp)")
     assert by_day.count() == 0
     assert {"cluster_id", "date", "payload"} <= set(frame.columns)
-
-
-@pytest.mark.parametrize("name", ["records", "batches", "PartitionRecord", "topics"])
-def test_polars_duckdb_and_pandas_read_them(written: tuple[Path, TablesReport], name: str) -> None:
-    polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
-    table = import_module("deltalake").DeltaTable(str(written[0] / name))
-    rows = _read(written[0], name)
-    counts = Counter(row["cluster_id"] for row in rows if row["cluster_id"])
-    assert len(counts) > 2
-    for cluster, count in counts.most_common(2):
-        of_cluster = polars.col("cluster_id") == cluster
-        frame = polars.scan_delta(str(written[0] / name)).filter(of_cluster).collect()
-        assert frame.height == count
-        relation = duckdb.from_arrow(table.to_pyarrow_dataset()).filter(f"cluster_id = '{cluster}'")
-        assert len(relation.fetchall()) == count
-        assert table.to_pyarrow_table(filters=[("cluster_id", "=", cluster)]).num_rows == count
-    assert len(table.to_pandas()) == len(rows)
 
 
 def test_every_type_of_record_is_in_the_table_of_its_name(

@@ -75,7 +75,7 @@ class FindingKind:
     note: str = ""
     """What `doctor --explain` adds."""
     keeps_from_starting: bool = False
-    """True if Kafka exits when it starts on a directory with it."""
+    """True if Kafka exits when it starts on a directory with it, unless the case says otherwise."""
     remedy: Remedy | None = None
     """None for what a rule of doctor finds itself, which has its own commands, and for what is
     answered with `explain` at its place in the file."""
@@ -145,11 +145,14 @@ class Finding:
     undecoded: bool = False
     count: int = 1
     places: tuple[Fault, ...] = ()
+    exits_here: bool | None = None
+    """True or False if the case shows whether Kafka exits on it; None if the kind says so."""
 
     @property
     def keeps_from_starting(self) -> bool:
         """True if Kafka exits when it starts on the directory."""
-        return self.kind.keeps_from_starting and self.severity is Severity.ERROR
+        exits = self.kind.keeps_from_starting if self.exits_here is None else self.exits_here
+        return exits and self.severity is Severity.ERROR
 
     @property
     def code(self) -> str:

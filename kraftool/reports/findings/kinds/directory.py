@@ -389,6 +389,7 @@ BOOTSTRAP_FORM = _kind(
     "An entry of controller.quorum.bootstrap.servers is not host:port: Kafka refuses to start.",
     "write host:port entries separated by commas. Put an IPv6 address in brackets",
     references=("KIP-853",),
+    keeps_from_starting=True,
 )
 NO_QUORUM = _kind(
     "NO-QUORUM",
@@ -398,4 +399,5 @@ NO_QUORUM = _kind(
     stake=Stake.NO_QUORUM,
     references=("KIP-853",),
     remedy=Remedy.SET_BOOTSTRAP_SERVERS,
+    keeps_from_starting=True,
 )

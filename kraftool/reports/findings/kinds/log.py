@@ -56,6 +56,7 @@ MAGIC = _kind(
     " batch. Otherwise use the log of an intact node",
     undecoded=True,
     remedy=Remedy.COPY_FIRST,
+    keeps_from_starting=True,
 )
 CRC = _kind(
     "CRC",
@@ -107,6 +108,7 @@ NAME = _kind(
     "A file name ends like a segment's but does not begin with an offset: Kafka refuses to start.",
     "move it out of the directory",
     remedy=Remedy.MOVE_ASIDE,
+    keeps_from_starting=True,
 )
 NAME_FORM = _kind(
     "NAME-FORM",

@@ -26,6 +26,7 @@ DAMAGE = _kind(
     undecoded=True,
     references=("KIP-630",),
     remedy=Remedy.VERIFY_SNAPSHOT,
+    keeps_from_starting=True,
 )
 FORM = _kind(
     "FORM",
@@ -47,6 +48,7 @@ NAME = _kind(
     "The name of a .checkpoint file has no offset and epoch: Kafka refuses to start.",
     "move it out of the directory",
     remedy=Remedy.MOVE_ASIDE,
+    keeps_from_starting=True,
 )
 UNKNOWN_TYPE = _kind(
     "UNKNOWN-TYPE",

@@ -76,7 +76,8 @@ class CommitEvidence:
 
     @classmethod
     def of(cls, case: ElectionCase) -> CommitEvidence:
-        return cls(case=case, forgotten=forgetful(case))
+        sound = case.sound
+        return cls(case=sound, forgotten=forgetful(sound))
 
 
 def losses(case: ElectionCase, leader: NodeCase) -> tuple[RecordLoss, ...]:
@@ -86,7 +87,7 @@ def losses(case: ElectionCase, leader: NodeCase) -> tuple[RecordLoss, ...]:
 
 def losses_by(known: CommitEvidence, leader: NodeCase) -> tuple[RecordLoss, ...]:
     """The same, where the evidence was weighed before."""
-    case = known.case
+    case, leader = known.case, leader.sound
     distinct_losses: dict[tuple[int, int], RecordLoss] = {}
     for node in case.nodes:
         if node.id == leader.id or node.assumed:

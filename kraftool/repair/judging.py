@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kraftool.raft.names import OffsetAndEpoch
 from kraftool.repair.plan import Plan, Risk
 from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.quorum_survey import surveyed_node
@@ -16,9 +15,9 @@ from kraftool.repair.ranking import hosts_of
 from kraftool.repair.request import Acceptance
 from kraftool.repair.survey import Survey
 from kraftool.reports.election.assessment import Assessment, LossBound, assess
-from kraftool.reports.election.case import ElectionCase, Log, NodeCase
+from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.losses import CommitEvidence, may_have_unseen_by_doubt
-from kraftool.reports.election.moments import at_one_moment
+from kraftool.reports.election.read import quorum_of
 from kraftool.reports.files.home_cluster import home_of
 from kraftool.reports.text.words import listed
 
@@ -106,41 +105,8 @@ def _counts_as_lost(ids: Sequence[int]) -> str:
 def surveyed_case(surveys: Sequence[Survey]) -> ElectionCase:
     """The quorum at rest, of the cluster that most surveys are of."""
     home = home_of(survey.identity.cluster_id for survey in surveys)
-    nodes: dict[int, NodeCase] = {}
-    for survey in surveys:
-        if survey.quorum is None or (survey.identity.cluster_id or home) != home:
-            continue
-        node = surveyed_node(survey.quorum, survey.path)
-        node = replace(
-            node, log=_trusted(node.log, survey), cannot_start=_keeps_from_starting(survey)
-        )
-        other = nodes.get(node.id)
-        if other is None or not other.end.is_at_least(node.end):
-            nodes[node.id] = node
-    case = ElectionCase(nodes=tuple(nodes[node] for node in sorted(nodes)))
-    return at_one_moment(case.with_static_voters())
-
-
-def _keeps_from_starting(survey: Survey) -> bool:
-    """True if Kafka exits on a small file of a directory on which nothing runs."""
-    broken = survey.quorum_state.complaint or survey.meta_complaint
-    return bool(broken) and not survey.running
-
-
-def _trusted(log: Log, survey: Survey) -> Log:
-    """The log without what only a survey mistrusts: an epoch that no other batch confirms."""
-    if survey.log is None or survey.log.intact_end >= log.end:
-        return log
-    end = max(survey.log.intact_end, log.start)
-    return replace(
-        log,
-        end=end,
-        epochs=tuple(epoch for epoch in log.epochs if epoch.start_offset < end),
-        voter_sets=tuple(voter_set for voter_set in log.voter_sets if voter_set[0] < end),
-        kraft_versions=tuple(
-            kraft_version for kraft_version in log.kraft_versions if kraft_version[0] < end
-        ),
-        # How far the log really went is not known: its own headers cannot be trusted.
-        behind=OffsetAndEpoch(end, log.epoch_at(end - 1) or 0),
-        last_timestamp_ms=-1,
+    return quorum_of(
+        surveyed_node(survey.quorum, survey.path)
+        for survey in surveys
+        if survey.quorum is not None and (survey.identity.cluster_id or home) == home
     )

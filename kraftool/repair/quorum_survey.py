@@ -42,6 +42,8 @@ class SurveyedQuorum:
     """At which a damaged log ends; None if it is not damaged."""
     is_torn: bool = False
     """True if a part of a batch comes last."""
+    odd: int | None = None
+    """Where the headers of the log's batches contradict each other, though Kafka reads on."""
     last_timestamp_ms: int = -1
     quorum_state: tuple[int, int] | None = None
     """(epoch, leader id), -1 without a leader; None if there is no file that can be read."""
@@ -51,6 +53,10 @@ class SurveyedQuorum:
     """Voters that only a damaged file names; empty if a whole one names any."""
     named_end: int | None = None
     """An offset beyond the end of its log that another of its files names."""
+    unseen: str = ""
+    """Why its log may have had more records than were read; empty if it had no more."""
+    cannot_start: bool = False
+    """True if Kafka exits when it starts on the directory, and does not run on it."""
 
     def __post_init__(self) -> None:
         for pairs in (self.epochs, self.voter_sets, self.kraft_versions):
@@ -83,6 +89,7 @@ def surveyed_quorum(node: NodeCase, cluster_id: str) -> SurveyedQuorum:
         leaders=log.leaders[-_MOST_LEADERS:],
         behind=log.behind,
         is_torn=log.is_torn,
+        odd=log.odd,
         last_timestamp_ms=log.last_timestamp_ms,
         quorum_state=None
         if election is None
@@ -91,6 +98,8 @@ def surveyed_quorum(node: NodeCase, cluster_id: str) -> SurveyedQuorum:
         is_running=node.is_running,
         doubtful_voters=node.doubtful_voters,
         named_end=node.named_end,
+        unseen=node.unseen,
+        cannot_start=node.cannot_start,
     )
 
 
@@ -119,6 +128,7 @@ def surveyed_node(kept: SurveyedQuorum, source: str) -> NodeCase:
             leaders=kept.leaders,
             behind=kept.behind,
             is_torn=kept.is_torn,
+            odd=kept.odd,
             last_timestamp_ms=kept.last_timestamp_ms,
         ),
         election=election,
@@ -126,4 +136,6 @@ def surveyed_node(kept: SurveyedQuorum, source: str) -> NodeCase:
         is_running=kept.is_running,
         doubtful_voters=kept.doubtful_voters,
         named_end=kept.named_end,
+        unseen=kept.unseen,
+        cannot_start=kept.cannot_start,
     )

@@ -88,8 +88,12 @@ def read_directories(
     now_ms: int,
     at: int | None = None,
     progress: Progress = lambda name, position: None,
+    has_log: bool = True,
 ) -> tuple[ReadDirectory, ...]:
-    """The same surveys, of directories that can be read once more."""
+    """The same surveys, of directories that can be read once more.
+
+    Without `has_log` Kafka does not look for the metadata log there, whatever the directory has.
+    """
     location = open_path(_whole(path))
     if location.kind is LocationKind.FILE:
         raise KraftoolError(
@@ -110,7 +114,7 @@ def read_directories(
     directories = []
     for directory, source in zip(report.directories, sources, strict=False):
         passed = passes[directory.path]
-        surveying = _Surveying(location, directory, source, entries, passed, progress, at)
+        surveying = _Surveying(location, directory, source, entries, passed, progress, at, has_log)
         directories.append(surveying.read(settings, now_ms))
     if not directories:
         raise KraftoolError(
@@ -120,7 +124,9 @@ def read_directories(
     for log_dir in location.log_dirs:
         # Every directory of a node has its cluster id, which a plan may change.
         if os.path.realpath(log_dir) not in seen and os.path.isdir(log_dir):
-            directories += read_directories(log_dir, now_ms=now_ms, progress=progress)
+            directories += read_directories(
+                log_dir, now_ms=now_ms, progress=progress, has_log=False
+            )
     return tuple(directories)
 
 
@@ -212,6 +218,7 @@ class _Surveying:
     passed: SurveyPass
     progress: Progress
     at: int | None
+    has_log: bool
 
     def read(self, settings: QuorumSettings | None, now_ms: int) -> ReadDirectory:
         """The survey of the directory, also with its flipped bits put back if there are any."""
@@ -250,8 +257,8 @@ class _Surveying:
         for directory, source in zip(report.directories, sources, strict=False):
             if directory.path == self.report.path:
                 passed = passes[directory.path]
-                again = _Surveying(
-                    self.location, directory, source, entries, passed, self.progress, self.at
+                again = replace(
+                    self, report=directory, source=source, all_entries=entries, passed=passed
                 )
                 return again.survey(now_ms)
         return None
@@ -297,7 +304,7 @@ class _Surveying:
             half_done=half_done(self.report.path) if self.location.is_on_disk else "",
             stopping=tuple(self._stopping(entries)),
             unread=unread,
-            quorum=quorum_survey(self.source),
+            quorum=quorum_survey(self.source) if self.has_log else None,
         )
         begun = self._with_voters(begun)
         return self._with_state(begun, read)

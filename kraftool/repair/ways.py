@@ -93,7 +93,8 @@ def start_order(standing: QuorumAssessment, mends: Sequence[Mend] = ()) -> Start
 
 
 def _case_of(standing: QuorumAssessment) -> ElectionCase:
-    return surveyed_case([host.survey for host in standing.hosts])
+    """The quorum, whose logs a repair cuts where their headers contradict each other."""
+    return surveyed_case([host.survey for host in standing.hosts]).sound
 
 
 def _gravity(order: StartOrder) -> tuple[bool, tuple[int, int]]:

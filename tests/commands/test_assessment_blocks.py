@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kraftool.commands.recover_json import plan_document
+from kraftool.decoders.segment import scan
 from kraftool.repair.document import from_document, to_document
 from kraftool.repair.judging import judge
 from kraftool.repair.planner import read_surveys
@@ -29,9 +30,12 @@ from kraftool.reports.text.json_document import json_value
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.document import simulate_election_document
 from kraftool.sim.election.report import without_runs
+from kraftool.storage.source import BytesSource
 from kraftool.watching.document import watch_document
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import of_directories, quorum_report
+from tests.repair.directories import PARTITION
+from tests.repair.incidents import Incident, NoIncident
 from tests.reports.quorum_histories import History, hurt
 
 pytestmark = pytest.mark.slow
@@ -48,6 +52,8 @@ DAMAGED = sorted(path for path in FIXTURES.glob("damaged/*") if any(path.glob("*
 GENERATED = 500
 ON_DISK = 250 if os.environ.get("KRAFTOOL_SOAK") == "1" else 12
 """Of each number of voters."""
+INCIDENTS = int(os.environ.get("KRAFTOOL_INCIDENTS", "24"))
+"""About three of four seeds make an incident."""
 
 
 def of_doctor(paths: Sequence[str]) -> Block:
@@ -87,11 +93,13 @@ def of_watch(paths: Sequence[str]) -> Block:
 def equal_block(paths: Sequence[str], *more: Callable[[Sequence[str]], Block]) -> Block:
     """The block that doctor and the surveys of recover plan have, and more functions.
 
-    recover rehearse, simulate-election and watch read by one function.
+    recover rehearse, simulate-election and watch read by one function. Each command gets the
+    directories in another order.
     """
     first = of_doctor(paths)
-    for function in (of_plan, of_rehearsal, *more):
-        assert function(paths) == first, function.__name__
+    for number, function in enumerate((of_plan, of_rehearsal, *more)):
+        turned = [*paths[number:], *paths[:number]][::-1]
+        assert function(turned) == first, function.__name__
     return first
 
 
@@ -134,6 +142,60 @@ def test_the_blocks_of_every_damaged_fixture_are_equal(damaged: Path, tmp_path: 
     equal_block(paths[1:], of_watch)
 
 
+def upgraded(root: Path) -> list[Path]:
+    """Copies of three voters that are at the same offset."""
+    copies = []
+    for node in (1, 2, 3):
+        source = min((FIXTURES / f"kafka-4.3.0/upgrade/node-{node}").glob("data*"))
+        copies.append(shutil.copytree(source, root / str(node), copy_function=shutil.copyfile))
+    for path in root.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return copies
+
+
+def test_a_snapshot_without_a_log_beside_a_laggard_is_a_loss_in_every_command(
+    tmp_path: Path,
+) -> None:
+    one, two, three = upgraded(tmp_path)
+    for path in (one / PARTITION).glob("*.log"):
+        path.unlink()
+    (log,) = (two / PARTITION).glob("*.log")
+    log.write_bytes(log.read_bytes()[:-200])
+    block = equal_block([str(one), str(two), str(three)])
+    assert (block["state"], block["loss"], block["harmfulIds"]) == ("at risk", "bounded", [2])
+    assert [voter["id"] for voter in block["forgetful"]] == [1, 2]
+
+
+def test_a_directory_where_kafka_looks_for_no_log_counts_in_no_command(tmp_path: Path) -> None:
+    """The mounts of node 2 are in each other's place: the log is not in metadata.log.dir."""
+    paths = upgraded(tmp_path)
+    other = tmp_path / "other"
+    paths[1].rename(other)
+    paths[1].mkdir()
+    shutil.copy(other / "meta.properties", paths[1])
+    properties = tmp_path / "server.properties"
+    properties.write_text(
+        "node.id=2\nprocess.roles=broker,controller\ncontroller.listener.names=CONTROLLER\n"
+        f"listeners=CONTROLLER://localhost:9093\nlog.dirs={paths[1]},{other}\n"
+        f"metadata.log.dir={paths[1]}\n"
+    )
+    block = equal_block([str(paths[0]), str(properties), str(paths[2])])
+    (forgetful,) = block["forgetful"]
+    assert (forgetful["id"], forgetful["reason"]) == (2, "has an empty log")
+
+
+def test_a_log_whose_headers_contradict_is_no_evidence_in_any_command(tmp_path: Path) -> None:
+    """No CRC covers the offset of a batch. Kafka believes it, and elects a node without records."""
+    paths = upgraded(tmp_path)
+    (log,) = (paths[1] / PARTITION).glob("*.log")
+    data = bytearray(log.read_bytes())
+    last = list(scan(BytesSource("", bytes(data)).read_at))[-1]
+    data[last.position + 6] ^= 4  # of the base offset
+    log.write_bytes(data)
+    block = equal_block([str(path) for path in paths])
+    assert (block["state"], block["harmfulIds"]) == ("at risk", [2])
+
+
 @pytest.mark.parametrize("voters", [3, 5])
 def test_the_blocks_of_generated_quorums_on_disk_are_equal(voters: int, tmp_path: Path) -> None:
     states = set()
@@ -149,6 +211,31 @@ def test_the_blocks_of_generated_quorums_on_disk_are_equal(voters: int, tmp_path
                 continue
             expected = json_value(assessment_json(assess(history.case(disks))))
             assert {**block, "reasons": ()} == {**expected, "reasons": ()}, seed
+    assert {"safe", "at risk"} <= states
+
+
+_CONTRADICTING = (97, 102, 110, 194, 365)
+"""Incidents with flipped bits in offsets and epochs, on which the commands disagreed."""
+
+
+def test_the_blocks_of_generated_incidents_are_equal(tmp_path: Path) -> None:
+    states = set()
+    made = 0
+    for seed in {*_CONTRADICTING, *range(INCIDENTS)}:
+        folder = tmp_path / str(seed)
+        try:
+            incident = Incident.made(seed, folder)
+        except NoIncident:
+            continue
+        paths = [str(path) for path in incident.paths.values()]
+        try:
+            states.add(equal_block(paths)["state"])
+        except AssertionError as error:
+            raise AssertionError(str(incident)) from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        made += 1
+    print(f"{made} incidents")
     assert {"safe", "at risk"} <= states
 
 

@@ -215,7 +215,7 @@ def test_two_whole_voters_of_three_have_all_that_was_committed(quorum: Quorum) -
     assert plan.loss.verdict is LossBound.NONE
     restoring = quorum.plan(nodes=[1, 2, 3])
     assert restoring.cases[0] == "restored-runs", "node 3 gets back also what only it had"
-    assert restoring.loss.verdict is LossBound.NONE
+    assert restoring.loss.verdict is LossBound.POSSIBLE, "or both others lost their end"
 
 
 def test_directories_of_two_clusters_are_not_well(tmp_path: Path) -> None:

@@ -140,13 +140,35 @@ def test_followers_that_lag_behind_their_leader_start_after_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("others", "is_open"), [((94, 94), False), ((30, 94), False), ((30, 30), True)]
+    ("others", "is_open"),
+    [((100, 94), False), ((94, 94), True), ((30, 94), True), ((30, 30), True)],
 )
-def test_no_leader_writes_alone_for_long(others: tuple[int, int], is_open: bool) -> None:
-    """A record every 100 ms. A leader resigns after 3 s without a majority. So if both other voters
-    end 7 s before it, one of them had more, and both may have had what it lacks."""
+def test_only_a_majority_that_ends_together_leaves_no_doubt(
+    others: tuple[int, int], is_open: bool
+) -> None:
+    """A leader that was cut off leaves two shorter logs, and so does a cut of both at one batch."""
     case = at_rest({1: 100, 2: others[0], 3: others[1]}, leader=1)
     assert may_have_unseen_by_doubt(CommitEvidence.of(case)) is is_open
+    text = "Nothing was committed from offset 100 on"
+    clause = ", unless a directory is an old copy or lost its end" if is_open else ""
+    assert f"{text}{clause}." in sentences(assess(case))
+
+
+def test_a_record_that_a_later_leader_was_elected_without_was_never_committed() -> None:
+    """Voter 2 has the record at 162 of epoch 13. Epoch 14 begins at 162 in the log of voter 1."""
+    case = at_rest({1: 172, 2: 163}, leader=1)
+    one, two = case.by_id[1], case.by_id[2]
+    epochs = (EpochEntry(13, 0), EpochEntry(14, 162))
+    case = case.with_node(replace(one, log=replace(one.log, epochs=epochs)))
+    case = case.with_node(replace(two, log=replace(two.log, epochs=epochs[:1])))
+    (cut,) = losses(case, case.by_id[1])
+    assert (cut.first, cut.end, cut.standing) == (162, 163, CommitStatus.NOT)
+    assessment = assess(case)
+    assert (assessment.harmful, assessment.lost_range) == ((2,), (162, 172))
+    assert assessment.start_first == (1, 2)
+    shorter = replace(one, log=replace(one.log, epochs=epochs[:1], end=162))
+    with_record = losses(case.with_node(shorter), shorter)
+    assert [loss.standing for loss in with_record] == [CommitStatus.POSSIBLE], "no later leader"
 
 
 def test_what_only_a_snapshot_has_is_cut_off_too() -> None:

@@ -24,7 +24,7 @@ from kraftool.reports.election.read import read_case
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
-from tests.reports.doctor.cases import PARTITION, Log, begun, doctor, found, level, node
+from tests.reports.doctor.cases import PARTITION, Log, begun, doctor, found, leader, level, node
 
 _MISSING, _END_LOST = log_kinds.MISSING.code, log_kinds.END_LOST.code
 
@@ -168,7 +168,7 @@ def test_verify_log_reports_a_lost_end_of_a_log_with_other_findings(tmp_path: Pa
 
 def test_an_epoch_beyond_the_end_of_its_log_makes_a_voter_doubtful(tmp_path: Path) -> None:
     paths = quorum(tmp_path)
-    longer = begun().data_batch(level()).data_batch(level(), epoch=2)
+    longer = begun().data_batch(level()).control(2, leader(1, (1, 2, 3)))
     (paths[0] / PARTITION / f"{0:020}.log").write_bytes(longer.data)
     epochs = paths[1] / PARTITION / "leader-epoch-checkpoint"
     epochs.write_text("0\n2\n1 0\n2 4\n")

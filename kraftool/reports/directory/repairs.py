@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
+from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, segment_offset
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import repair as kinds
@@ -29,7 +29,7 @@ class Repairs:
 
     findings: list[Finding] = field(default_factory=list)
     checkpoints: set[str] = field(default_factory=set)
-    """The names of those that a plan made which is applied."""
+    """The names of those that a node goes on from without a log, as an applied plan left them."""
 
 
 def repairs_in(location: Location) -> Repairs:
@@ -49,6 +49,7 @@ def repairs_in(location: Location) -> Repairs:
     for folder in folders:
         try:
             entries = entries_at(Files(), os.path.join(folder, NAME))
+            checkpoints = _without_log(entries, partition)
         except OSError as error:
             finding = kinds.KEPT.at(folder, f"it cannot be read: {error.strerror or error}")
         except KraftoolError as error:
@@ -57,20 +58,29 @@ def repairs_in(location: Location) -> Repairs:
             stage = stage_of(entries)
             finding = _finding(folder, stage, location.data_directory)
             if stage is Stage.APPLIED:
-                repairs.checkpoints |= set(_made(entries))
+                repairs.checkpoints |= checkpoints
         repairs.findings.append(finding)
     return repairs
 
 
-def _made(entries: Sequence[Entry]) -> Iterator[str]:
-    """The checkpoints that were not there before."""
+def _without_log(entries: Sequence[Entry], partition: str) -> set[str]:
+    """Return the checkpoints that a plan made; if it made none and removed the log, all of them."""
+    made: set[str] = set()
+    removed = kept = False
     for entry in entries:
         changes = entry.get("changes")
         for change in changes if isinstance(changes, list) else ():
             target = change.get("target") if isinstance(change, dict) else None
             name = target.get("name") if isinstance(target, dict) else None
-            if isinstance(name, str) and "before" not in change and parse_checkpoint_name(name):
-                yield name
+            if not isinstance(name, str):
+                continue
+            if "before" not in change and parse_checkpoint_name(name):
+                made.add(name)
+            if segment_offset(name) is not None:
+                removed, kept = removed or "after" not in change, kept or "after" in change
+    if made or kept or not removed:
+        return made
+    return {name for name in os.listdir(partition) if parse_checkpoint_name(name)}
 
 
 def _finding(folder: str, stage: Stage, directory: str) -> Finding:

@@ -45,6 +45,9 @@ class Log:
     """Where the log ends behind damage, at which Kafka cuts it; None if it is not damaged."""
     is_torn: bool = False
     """True if a part of a batch comes last, which Kafka cuts off at its start."""
+    odd: int | None = None
+    """Where the headers of its batches first contradict each other. Kafka believes them, and so
+    does an election. Nothing from there on is evidence of what the node has."""
     leaders: tuple[tuple[int, int], ...] = ()
     """(epoch, leader id) of its LeaderChange records."""
     last_timestamp_ms: int = -1
@@ -54,6 +57,24 @@ class Log:
     def is_cut(self) -> bool:
         """True if there is more behind damage."""
         return self.behind is not None
+
+    @property
+    def sound(self) -> Log:
+        """The log as evidence of its records: it is damaged where its headers contradict."""
+        if self.odd is None or self.odd >= self.end:
+            return self
+        end = max(self.odd, self.start)
+        return replace(
+            self,
+            end=end,
+            epochs=tuple(epoch for epoch in self.epochs if epoch.start_offset < end),
+            voter_sets=tuple(entry for entry in self.voter_sets if entry[0] < end),
+            kraft_versions=tuple(entry for entry in self.kraft_versions if entry[0] < end),
+            # How far the log really went is not known: its own headers cannot be trusted.
+            behind=OffsetAndEpoch(end, self.epoch_at(end - 1) or 0),
+            last_timestamp_ms=-1,
+            odd=None,
+        )
 
     def view(self) -> LogView:
         """As the core of a Kafka node knows the log."""
@@ -164,6 +185,12 @@ class NodeCase:
         return self.settings.node_id
 
     @property
+    def sound(self) -> NodeCase:
+        """The node with the part of its log that is evidence."""
+        log = self.log.sound
+        return self if log is self.log else replace(self, log=log)
+
+    @property
     def is_witness(self) -> bool:
         """True for a node that is known to run no controller."""
         return not self.settings.runs_controller
@@ -237,6 +264,13 @@ class ElectionCase:
         }
         object.__setattr__(self, "by_id", {node.id: node for node in self.nodes})
         object.__setattr__(self, "places", places)
+
+    @property
+    def sound(self) -> ElectionCase:
+        """The case as evidence: no log goes on where its own headers contradict each other."""
+        if all(node.sound is node for node in self.nodes):
+            return self
+        return replace(self, nodes=tuple(node.sound for node in self.nodes))
 
     @property
     def most_complete(self) -> NodeCase | None:

@@ -76,7 +76,8 @@ class CommitEvidence:
 
     @classmethod
     def of(cls, case: ElectionCase) -> CommitEvidence:
-        return cls(case=case, forgotten=forgetful(case))
+        sound = case.sound
+        return cls(case=sound, forgotten=forgetful(sound))
 
 
 def losses(case: ElectionCase, leader: NodeCase) -> tuple[RecordLoss, ...]:
@@ -86,7 +87,7 @@ def losses(case: ElectionCase, leader: NodeCase) -> tuple[RecordLoss, ...]:
 
 def losses_by(known: CommitEvidence, leader: NodeCase) -> tuple[RecordLoss, ...]:
     """The same, where the evidence was weighed before."""
-    case = known.case
+    case, leader = known.case, leader.sound
     distinct_losses: dict[tuple[int, int], RecordLoss] = {}
     for node in case.nodes:
         if node.id == leader.id or node.assumed:
@@ -140,7 +141,29 @@ def commit_status(known: CommitEvidence, offset: int, holders: tuple[int, ...]) 
     commit_statuses = [
         _by(known, node, sets, offset) for node in having for sets in _sets_from(case, node, offset)
     ]
-    return max(commit_statuses, key=_GRAVITY.index, default=CommitStatus.NOT)
+    status = max(commit_statuses, key=_GRAVITY.index, default=CommitStatus.NOT)
+    if status is not CommitStatus.MAJORITY and any(
+        _was_passed_over(case, one, offset) for one in having
+    ):
+        return CommitStatus.NOT
+    return status
+
+
+def _was_passed_over(case: ElectionCase, node: NodeCase, offset: int) -> bool:
+    """True if the leader of a later epoch was elected without a record: it was never committed.
+
+    What that leader wrote begins where its log ended when it was elected. A snapshot of its epoch
+    ends behind that place.
+    """
+    epoch = node.log.epoch_at(offset)
+    if epoch is None:
+        return False
+    return any(
+        any(later.epoch > epoch and later.start_offset <= offset for later in other.log.epochs)
+        or any(later.epoch > epoch and later.offset <= offset for later in other.log.snapshots)
+        for other in case.nodes
+        if not other.assumed
+    )
 
 
 _GRAVITY = (
@@ -261,20 +284,15 @@ def may_have_unseen_by_doubt(known: CommitEvidence) -> bool:
     """True if the same holds if every voter that may be an old copy is one. (A damaged log is none:
     what is behind the damage shows how far it went.)
 
-    If all voters were given, small lags do not count: a leader that was cut off from the others,
-    too, leaves logs that end before its own.
+    A small lag counts, too: a leader that was cut off leaves logs that end before its own, and so
+    does a cut of the others at one batch.
     """
-    case, voters = known.case, known.case.voters
-    all_given = all(was_given(case, voters, voter_id) for voter_id in voters.ids)
-    explained = {
-        voter_id
-        for voter_id, forgotten in known.forgotten.items()
-        if forgotten.is_damage or (all_given and forgotten.is_explained)
-    }
+    voters = known.case.voters
+    damaged = {voter_id for voter_id, forgotten in known.forgotten.items() if forgotten.is_damage}
     unknown = {
         voter_id for voter_id in voters.ids if may_have_had(known, voters, voter_id, _BEHIND_ALL)
     }
-    return len(unknown - explained) >= voters.majority
+    return len(unknown - damaged) >= voters.majority
 
 
 def was_given(case: ElectionCase, voters: VoterSet, voter: int) -> bool:

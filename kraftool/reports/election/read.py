@@ -34,7 +34,7 @@ from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters import between, identities
-from kraftool.reports.voters.model import Origin, VoterSourceReport
+from kraftool.reports.voters.model import LogExtent, Origin, VoterSourceReport
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import open_path
@@ -82,12 +82,10 @@ def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
             notes.append(
                 f"two directories belong to node {owner.id}: the one with the longer log is used"
             )
-            if other.end.is_at_least(owner.end):
-                continue
+            owner = better_directory(other, owner)
         nodes[owner.id] = owner
     ordered = tuple(nodes[node] for node in sorted(nodes))
-    ordered = tuple(_connected(node, ordered) for node in ordered)
-    case = at_one_moment(ElectionCase(nodes=ordered).with_static_voters())
+    case = quorum_of(_connected(node, ordered) for node in ordered)
     strangers = {node.source for node in ordered if case.is_stranger(node)}
     findings += (
         finding
@@ -108,6 +106,21 @@ def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
         unknown=tuple(sorted(wanted - nodes.keys())),
         missing=tuple(item for item in sorted(missing.items()) if item[0] not in nodes),
     )
+
+
+def quorum_of(nodes: Iterable[NodeCase]) -> ElectionCase:
+    """The case of nodes of one cluster, whichever command read them and in whichever order."""
+    own: dict[int, NodeCase] = {}
+    for node in nodes:
+        other = own.get(node.id)
+        own[node.id] = node if other is None else better_directory(other, node)
+    case = ElectionCase(nodes=tuple(own[node_id] for node_id in sorted(own)))
+    return at_one_moment(case.with_static_voters())
+
+
+def better_directory(one: NodeCase, other: NodeCase) -> NodeCase:
+    """Return which of two directories of a node counts: that with the longer log."""
+    return max(one, other, key=lambda node: (node.end.rank, node.is_voter, node.key.directory_id))
 
 
 def _of_node(finding: Finding, *, is_stranger: bool) -> Finding:
@@ -293,11 +306,29 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
         kraft_versions=tuple(sorted(levels.items())),
         behind=behind,
         is_torn=is_torn,
+        odd=_odd(source, extent) if extent is not None else None,
         leaders=tuple(
             (leader.epoch, leader.leader_id) for leader in source.leaders if leader.offset < end
         ),
         last_timestamp_ms=extent.last_timestamp_ms if extent is not None and behind is None else -1,
     )
+
+
+def _odd(source: VoterSourceReport, extent: LogExtent) -> int | None:
+    """Return where the log's headers contradict each other or, at its end, all other files.
+
+    A node hears of an epoch before it has records of it, and these begin with a LeaderChange.
+    """
+    places = [] if extent.odd is None else [extent.odd]
+    last = extent.epochs[-1] if len(extent.epochs) > 1 else None
+    known = source.quorum_state.leader_epoch if source.quorum_state is not None else -1
+    if (
+        last is not None
+        and last.epoch > max(known, extent.epochs[-2].epoch)
+        and all(leader.offset != last.start_offset for leader in source.leaders)
+    ):
+        places.append(last.start_offset)
+    return min(places, default=None)
 
 
 def placeholder(node_id: int) -> Endpoint:

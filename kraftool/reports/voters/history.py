@@ -197,11 +197,15 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
     last_timestamp_ms = -1
     breaks: set[int] = set()
     cuts: list[int] = []
+    odd: list[int] = []
     for file in segments:
         log, first = file.log, base_offset(file)
         assert log is not None, "only segments with a summary are listed"
         if first != end:
             breaks.add(first)
+            odd.append(end)
+        if log.start_offset not in (None, first):
+            odd.append(first)
         for fault in log.problems:
             offset = fault.offset if fault.offset is not None else first
             of_voters = fault.reason.startswith((_VOTERS, _VERSION))
@@ -213,6 +217,8 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
                 or (fault.kind is FaultKind.RECORDS and of_voters)
             ):
                 breaks.add(offset)
+            if fault.kind is FaultKind.GAP:
+                odd.append(int(fault.expected))
         epochs += log.epochs
         end = max(end, first, log.end_offset if log.end_offset is not None else first)
         if log.last_timestamp is not None:
@@ -226,7 +232,17 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
         breaks=tuple(sorted(breaks)),
         last_timestamp_ms=last_timestamp_ms,
         cut=min(cuts, default=None),
+        odd=min([*odd[:1], *_odd_epochs(start, epochs)], default=None),
     )
+
+
+def _odd_epochs(start: int, epochs: Sequence[EpochEntry]) -> Iterable[int]:
+    """Yield where epochs begin that cannot be, in the order of the file: no CRC covers an epoch."""
+    before = held = EpochEntry(epoch=-1, start_offset=start)
+    for after in epochs:
+        if after.epoch < held.epoch:
+            yield (held if before.epoch <= after.epoch else after).start_offset
+        before, held = held, after
 
 
 @dataclass(slots=True, kw_only=True)

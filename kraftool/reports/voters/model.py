@@ -118,6 +118,9 @@ class LogExtent:
     """When the leader wrote the last record; -1 if there is none."""
     cut: int | None = None
     """Where Kafka would cut the log if it started on it; a gap it does not notice."""
+    odd: int | None = None
+    """Where the headers of sound batches first contradict each other, which Kafka does not notice:
+    an offset that does not follow, or an epoch that is higher than those on both sides."""
 
     @property
     def rank(self) -> tuple[int, int]:

@@ -56,6 +56,7 @@ from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import ordered
 from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 from kraftool.reports.voters.settings import settings_of
+from kraftool.storage.directory import looks_like_data_directory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.lock import LockState
@@ -122,8 +123,9 @@ def read_directories(
         )
     seen = {os.path.realpath(read_directory.survey.path) for read_directory in directories}
     for log_dir in location.log_dirs:
-        # Every directory of a node has its cluster id, which a plan may change.
-        if os.path.realpath(log_dir) not in seen and os.path.isdir(log_dir):
+        # Every directory of a node has its cluster id, which a plan may change. In an empty one
+        # there is nothing to change: the finding about log.dirs says that Kafka exits on it.
+        if os.path.realpath(log_dir) not in seen and looks_like_data_directory(log_dir):
             directories += read_directories(
                 log_dir, now_ms=now_ms, progress=progress, has_log=False
             )

@@ -53,12 +53,36 @@ SNAPSHOTS = (
         repair=s.remove_newest_snapshot, shows=(active, keeps_log),
     ),
     Claim(
-        code="KT-SNAP-FORM", says="Kafka does not check this: it loads what is there",
+        code="KT-SNAP-FORM", says="Kafka does not check this, and loads what is there",
         damage=s.cut_footer, shows=(active, keeps_log),
     ),
     Claim(
-        code="KT-SNAP-FORM", says="or exits on it", damage=s.empty_snapshot, name="empty",
+        code="KT-SNAP-FORM", says=_DIES, damage=s.empty_snapshot, name="empty",
         shows=(exits("Error while loading snapshot"),),
+    ),
+    Claim(
+        code="KT-SNAP-FORM", says=_DIES, damage=s.cut_header, name="header",
+        shows=(exits("First batch is not a control batch"),),
+    ),
+    Claim(
+        code="KT-SNAP-DAMAGE", damage=s.bootstrap(s.noise), name="bootstrap",
+        says="Kafka exits on it when it starts, because it finds no metadata.version in it",
+        shows=(exits("No FeatureLevelRecord for metadata.version"),),
+    ),
+    Claim(
+        code="KT-SNAP-FORM", damage=s.bootstrap(lambda _: b""), name="bootstrap-empty",
+        says="Kafka exits on it when it starts, because it finds no metadata.version in it",
+        shows=(exits("No FeatureLevelRecord for metadata.version"),), is_variant=True,
+    ),
+    Claim(
+        code="KT-SNAP-FORM", damage=s.bootstrap(s.without_footer), name="bootstrap-cut",
+        says="Kafka starts on it, because it finds metadata.version in it",
+        shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-SNAP-DAMAGE", damage=s.bootstrap(s.noise), name="bootstrap-moved",
+        says="A node that has metadata starts without the file",
+        repair=s.remove_bootstrap, shows=(active, keeps_log),
     ),
     Claim(
         code="KT-SNAP-NAME", says="Kafka refuses to start", damage=d.put("backup.checkpoint", b""),

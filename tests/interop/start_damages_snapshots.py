@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch, seal
 from kraftool.decoders.framing import encode_record
 from tests.interop.start_damages import Damage, end_of
-from tests.interop.starts import Server, batches, segments, snapshots
+from tests.interop.starts import Server, batches, segments, snapshots, whole_batches
 from tests.repair import directories
 
 JUNK = f"{99999:020}-{99:010}.checkpoint"
@@ -29,6 +29,32 @@ def cut_footer(node: Server) -> None:
 def cut_snapshot(node: Server) -> None:
     path = snapshots(node.data)[-1]
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def cut_header(node: Server) -> None:
+    path = snapshots(node.data)[-1]
+    path.write_bytes(path.read_bytes()[batches(path)[1].position :])
+
+
+def bootstrap(change: Callable[[bytes], bytes]) -> Damage:
+    def damage(node: Server) -> None:
+        path = node.data / "bootstrap.checkpoint"
+        path.write_bytes(change(path.read_bytes()))
+
+    return damage
+
+
+def remove_bootstrap(node: Server) -> None:
+    (node.data / "bootstrap.checkpoint").unlink()
+
+
+def noise(data: bytes) -> bytes:
+    """As many bytes without a sense."""
+    return bytes((number * 37 + 11) % 256 for number in range(len(data)))
+
+
+def without_footer(data: bytes) -> bytes:
+    return data[: whole_batches(data)[-1].position]
 
 
 def empty_snapshot(node: Server) -> None:

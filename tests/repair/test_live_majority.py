@@ -155,7 +155,7 @@ def test_a_node_with_a_broken_quorum_state_is_repaired_before_it_starts(
     state.chmod(0o644)
     state.write_text('{"leaderId":2,"lead')
     words = next_sentence(judge([quorum.survey(node) for node in (1, 2, 3)]))
-    assert "Repair node 3 before it starts" in words
+    assert "Repair node 3 before you start it" in words
     assert "Start 3" not in words
 
 

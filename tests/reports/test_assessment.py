@@ -10,7 +10,13 @@ import pytest
 
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.names import OffsetAndEpoch
-from kraftool.reports.election.assessment import Assessment, LossBound, QuorumSafety, assess
+from kraftool.reports.election.assessment import (
+    Assessment,
+    LossBound,
+    NextStep,
+    QuorumSafety,
+    assess,
+)
 from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.losses import (
@@ -287,3 +293,33 @@ def test_a_judgement_takes_no_two_seconds(voters: int) -> None:
         longest = max(longest, time.process_time() - begun)
     assert longest < 2
     print(voters, f"{longest:.3f} s")
+
+
+def without_a_start(case: ElectionCase, *ids: int) -> ElectionCase:
+    for node_id in ids:
+        case = case.with_node(replace(case.by_id[node_id], cannot_start=True))
+    return case
+
+
+def test_no_node_is_elected_if_kafka_exits_on_a_majority() -> None:
+    """Of a real 4.3.1 with the newest snapshot damaged on 2 and 3, both exit, and 1 waits."""
+    assessment = assess(without_a_start(at_rest({1: 90, 2: 90, 3: 90}, leader=1), 2, 3))
+    assert (assessment.state, assessment.can_lead) == (QuorumSafety.NO_LEADER, ())
+    assert (assessment.to_repair, assessment.next_step) == ((2, 3), NextStep.RECOVER)
+    assert "Kafka exits when it starts on nodes 2 and 3." in list(sentences(assessment))
+
+
+def test_a_node_on_which_kafka_exits_is_repaired_before_it_starts() -> None:
+    assessment = assess(without_a_start(at_rest({1: 90, 2: 90, 3: 90}, leader=1), 2))
+    assert (assessment.state, assessment.can_lead) == (QuorumSafety.SAFE, (1, 3))
+    words = "Start 1 and 3 in any order. Repair node 2 before you start it."
+    assert list(sentences(assessment))[-1] == words
+
+
+def test_no_advice_names_a_node_to_start_first_on_which_kafka_exits() -> None:
+    """Node 2 leads with 1 or with 3, and then no other node harms."""
+    case = at_rest({1: 80, 2: 100, 3: 90}, leader=2)
+    case = case.with_node(replace(case.by_id[1], unseen="has a snapshot at 80 and no log"))
+    assert assess(case).start_first == (1, 2)
+    assert assess(without_a_start(case, 1)).start_first == (2, 3)
+    assert assess(without_a_start(case, 2)).start_first == ()

@@ -27,7 +27,13 @@ from kraftool.reports.files.log_cut import lost_by
 from kraftool.reports.files.log_findings import log_finding
 from kraftool.reports.files.metadata_summary import MetadataSummary
 from kraftool.reports.files.severity_in_context import weighed
-from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
+from kraftool.reports.files.snapshot_advice import (
+    DAMAGES,
+    bootstrap_advice,
+    is_sound,
+    snapshot_advice,
+)
+from kraftool.reports.files.start_rule import with_exit
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
@@ -109,9 +115,13 @@ def _settled(
     for finding in file.findings:
         if file.name in case.cut and not _is_before_the_cut(finding):
             continue
-        if finding.code in DAMAGES and file.kind is FileKind.CHECKPOINT:
-            advice = snapshot_advice(case.summary, finding, sound=sound)
-            yield replace(finding, advice=advice)
+        if finding.code in DAMAGES:
+            known = with_exit(finding, file, case.summary)
+            if file.kind is FileKind.BOOTSTRAP_CHECKPOINT:
+                advice = bootstrap_advice(known, has_metadata=case.has_metadata)
+            else:
+                advice = snapshot_advice(case.summary, known, sound=sound)
+            yield replace(known, advice=advice)
         else:
             yield weighed(finding, is_last=is_last, is_live=case.is_live, lost=lost)
 

@@ -24,6 +24,7 @@ from kraftool.reports.voters.alone import TOLD_ALONE, source_of
 from kraftool.reports.voters.history import VoterHistory
 from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 from kraftool.reports.voters.settings import settings_of
+from kraftool.reports.voters.settings_rules import unusable_settings
 from kraftool.storage import witness_marker
 from kraftool.storage.paths import Location, LocationKind, open_path
 
@@ -128,9 +129,7 @@ def sources_of(
                 high_watermark=location.high_watermark,
                 settings=settings,
                 findings=(*rest, *_relevant(directory.findings)),
-                keeps_from_starting=next(
-                    (finding for finding in directory.findings if finding.keeps_from_starting), None
-                ),
+                keeps_from_starting=_first_obstacle(directory.findings, settings),
             ),
             directory.files,
             directory.summary,
@@ -151,6 +150,12 @@ def sources_of(
         )
     elif rest:
         yield VoterSourceReport(name=report.path, kind=location.kind.value, findings=rest)
+
+
+def _first_obstacle(findings: Sequence[Finding], settings: QuorumSettings | None) -> Finding | None:
+    """Return the first finding on which Kafka exits: of the directory, else of its settings."""
+    of_settings = unusable_settings(settings) if settings is not None else ()
+    return next((one for one in (*findings, *of_settings) if one.keeps_from_starting), None)
 
 
 def _source(

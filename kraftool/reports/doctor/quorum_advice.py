@@ -31,12 +31,12 @@ def quorum_commands(
     absent = assessment.not_given
     if assessment.running.is_majority:
         yield "To ask the controllers that run", health_command(assessment)
-    if assessment.running.to_repair and command != "recover plan":
-        yield (
-            f"To plan the repair of node {listed(assessment.running.to_repair)}{without}",
-            tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
-        )
     if assessment.next_step in (NextStep.NOTHING, NextStep.ASK_LIVE, NextStep.START_ONE_MORE):
+        if assessment.to_repair and command != "recover plan":
+            yield (
+                f"To plan the repair of node {listed(assessment.to_repair)}{without}",
+                tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
+            )
         return
     if assessment.next_step is NextStep.GIVE_OTHERS and assessment.voters:
         yield "To ask first if the quorum has a leader", health_command(assessment)

@@ -112,8 +112,6 @@ class RunningVoters:
     makes a majority that loses nothing."""
     has_best: bool = False
     """True if the first of these has a better log than the others."""
-    to_repair: tuple[int, ...] = ()
-    """Given voters that do not run and that Kafka would exit on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +127,8 @@ class Assessment:
     end is None if it is not known."""
     voters: tuple[int, ...]
     can_lead: tuple[int, ...]
-    """The nodes that can win with some voters, those not given included."""
+    """The nodes that can win with some voters, those not given included, but not those on which
+    Kafka exits."""
     harmful: tuple[int, ...]
     """Those of them that would cut what may be committed."""
     forgetful: tuple[ForgetfulVoter, ...]
@@ -149,6 +148,9 @@ class Assessment:
     unseen_from: int | None = None
     """Records from this offset on may be committed though no directory shows them: the end of the
     best log. None if there are no such records."""
+    to_repair: tuple[int, ...] = ()
+    """Given voters that do not run, and on which Kafka exits when it starts. They are down until
+    they are repaired, and then have the logs that they have now."""
     running: RunningVoters = RunningVoters()
     doubtful_voters: tuple[int, ...] = ()
     """Without known voters: those that only a damaged file names."""
@@ -173,6 +175,8 @@ def assess(case: ElectionCase) -> Assessment:
         possible_leader.id: possible_leader
         for possible_leader in possible_leaders(case, case.voters.ids)
     }
+    to_repair = tuple(sorted(case.cannot_start & voters.ids))
+    can_lead = {node.id for node in possible_leaders(case, voters.ids - set(to_repair))}
     losses = {leader_id: _weighing(known, node) for leader_id, node in leaders.items()}
     running = _running(case, known)
     unseen = {leader_id for leader_id, node in leaders.items() if may_have_unseen(known, node)}
@@ -182,7 +186,7 @@ def assess(case: ElectionCase) -> Assessment:
         [one for loss in losses.values() for one in loss] + later,
         [leaders[leader_id].end.offset for leader_id in unseen],
     )
-    if not leaders:
+    if not can_lead:
         state = QuorumSafety.NO_LEADER
     else:
         state = QuorumSafety.AT_RISK if harmful or later else QuorumSafety.SAFE
@@ -194,12 +198,13 @@ def assess(case: ElectionCase) -> Assessment:
         loss=LossBound.UNBOUNDED if not leaders and _not_given(case) else _level(known, lost_range),
         lost_range=lost_range,
         voters=tuple(sorted(voters.ids)),
-        can_lead=tuple(sorted(leaders)),
+        can_lead=tuple(sorted(can_lead)),
         harmful=tuple(sorted(harmful | {loss.leader for loss in later})),
         forgetful=_forgetful(known),
         not_given=_not_given(case),
         lagging=_lagging(case),
         next_step=_next_step(case, state, first, running),
+        to_repair=to_repair,
         is_live=case.is_live,
         start_first=first,
         is_doubted=may_have_unseen_by_doubt(known),
@@ -285,6 +290,8 @@ def _next_step(
         return NextStep.NOTHING
     if first:
         return NextStep.START_FIRST
+    if state is QuorumSafety.NO_LEADER and case.cannot_start:
+        return NextStep.RECOVER
     return NextStep.GIVE_OTHERS if _not_given(case) else NextStep.RECOVER
 
 
@@ -311,7 +318,6 @@ def _running(case: ElectionCase, known: CommitEvidence) -> RunningVoters:
         lacking=lacking,
         to_start=tuple(node.id for node in able),
         has_best=len(able) > 1 and able[0].end.rank > able[1].end.rank,
-        to_repair=tuple(node.id for node in stopped if node.cannot_start),
     )
 
 
@@ -480,8 +486,9 @@ def _start_first(case: ElectionCase, known: CommitEvidence) -> tuple[int, ...]:
     """The largest set of given voters which, started alone, elects only leaders that lose nothing,
     and after which nobody else can do harm; empty if there is none."""
     given = [voter_id for voter_id in sorted(case.voters.ids) if _is_given(case, voter_id)]
-    for size in range(len(given), case.voters.majority - 1, -1):
-        for group in combinations(given, size):
+    able = [voter_id for voter_id in given if voter_id not in case.cannot_start]
+    for size in range(len(able), case.voters.majority - 1, -1):
+        for group in combinations(able, size):
             leaders = list(possible_leaders(case, group))
             if leaders and not any(_weighing(known, leader) for leader in leaders):
                 later = (led_by(case, leader, set(group) - {leader.id}) for leader in leaders)

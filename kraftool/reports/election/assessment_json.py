@@ -48,7 +48,7 @@ class AssessmentObject:
     not_given: Ids
     """Voters without a directory among those that were given."""
     can_lead: Ids
-    """Nodes that can be elected with some set of voters."""
+    """Nodes that can be elected with some set of voters. Nodes of `to_repair` cannot."""
     harmful: Ids
     """Those of them that may lack committed records."""
     forgetful: tuple[ForgetfulVoter, ...]
@@ -58,6 +58,8 @@ class AssessmentObject:
     next_step: NextStep
     start_first: Ids
     """If these voters start first and elect a leader, the others are safe to start."""
+    to_repair: Ids
+    """Voters that do not run, and on which Kafka exits when it starts."""
     is_on_minority: bool
     """True if what may be lost is on a minority of the voters, all of which were given. It is then
     uncommitted, unless a directory is an old copy or lost its end."""
@@ -92,6 +94,7 @@ def assessment_json(assessment: Assessment) -> AssessmentObject:
         lagging=assessment.lagging,
         next_step=assessment.next_step,
         start_first=assessment.start_first,
+        to_repair=assessment.to_repair,
         is_on_minority=assessment.is_on_minority,
         running=assessment.running.ids,
         read_apart=assessment.running.read_apart,

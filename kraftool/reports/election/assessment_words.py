@@ -28,6 +28,9 @@ def sentences(
     if with_running:
         yield from running_sentences(assessment)
     yield f"{state_sentence(assessment)}."
+    if assessment.to_repair:
+        nodes = f"node{'s' if len(assessment.to_repair) > 1 else ''} {listed(assessment.to_repair)}"
+        yield f"Kafka exits when it starts on {nodes}."
     for voter in _relevant(assessment):
         yield f"Voter {voter.id} {voter.reason}."
     for lag in assessment.lagging:
@@ -40,6 +43,7 @@ def sentences(
         )
         yield f"Nothing was committed from offset {assessment.may_be_committed_to} on{unless}."
     is_said = assessment.next_step in (NextStep.NOTHING, NextStep.START_ONE_MORE)
+    is_said = is_said and not assessment.to_repair
     if with_next and not is_said:
         yield f"{next_sentence(assessment)}."
 
@@ -191,8 +195,6 @@ def lost_words(assessment: Assessment) -> str:
 def _with_a_live_majority(assessment: Assessment) -> str:
     running = assessment.running
     advice = f"Leave {voters(running.ids)} running, and ask them with kraftool quorum health"
-    if running.to_repair:
-        advice += f". Repair node {listed(running.to_repair)} before it starts"
     if running.to_start:
         advice += f". Start {listed(running.to_start)}"
     return advice
@@ -200,12 +202,22 @@ def _with_a_live_majority(assessment: Assessment) -> str:
 
 def next_sentence(assessment: Assessment) -> str:
     """Return what to do next, as an imperative."""
+    sentence = _next_sentence(assessment)
+    if not assessment.to_repair or assessment.next_step is NextStep.RECOVER:
+        return sentence
+    is_one = len(assessment.to_repair) == 1
+    repair = f"Repair node{'' if is_one else 's'} {listed(assessment.to_repair)} before you start"
+    return f"{sentence}. {repair} {'it' if is_one else 'them'}"
+
+
+def _next_sentence(assessment: Assessment) -> str:
     if assessment.next_step is NextStep.ASK_LIVE:
         return _with_a_live_majority(assessment)
     if assessment.next_step is NextStep.START_ONE_MORE:
         return f"Leave {voters(assessment.running.ids)} running. {_which_to_start(assessment)}"
     if assessment.next_step is NextStep.START_FIRST:
-        rest = tuple(voter for voter in assessment.voters if voter not in assessment.start_first)
+        later = {*assessment.start_first, *assessment.to_repair}
+        rest = tuple(voter for voter in assessment.voters if voter not in later)
         then = f", wait until they have a leader and equal logs, then start {listed(rest)}"
         return f"Start {listed(assessment.start_first)} first{then if rest else ''}"
     if assessment.next_step is NextStep.GIVE_OTHERS:
@@ -213,5 +225,8 @@ def next_sentence(assessment: Assessment) -> str:
             return "Give the directories of the other nodes too"
         return f"Give {directories(assessment.not_given)} too"
     if assessment.next_step is NextStep.NOTHING:
+        if assessment.to_repair:
+            able = [node for node in assessment.given if node not in assessment.to_repair]
+            return f"Start {listed(able)} in any order"
         return "Start the nodes in any order"
     return "Plan a recovery with kraftool recover plan before you start any node"

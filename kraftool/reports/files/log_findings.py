@@ -73,10 +73,13 @@ def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
 
 def log_finding(name: str, fault: LogFault, advice: str | None = None) -> Finding:
     """The finding of one fault in a segment."""
-    if advice is None and fault.kind == FaultKind.GAP:
+    if fault.kind == FaultKind.GAP:
         segment = names.parse_segment_name(name.rpartition("/")[2])
         base = segment.base_offset if segment is not None else 0
-        advice = gap_advice(int(fault.expected), int(fault.found), base)
+        if advice is None:
+            advice = gap_advice(int(fault.expected), int(fault.found), base)
+        finding = _finding(log_kinds.GAP, name, fault, advice)
+        return replace(finding, exits_here=_overflows(int(fault.found), base))
     kind = log_kinds.MAGIC if fault.reason == UNKNOWN_MAGIC else _IN_LOG[fault.kind]
     return _finding(kind, name, fault, advice)
 
@@ -93,7 +96,7 @@ def gap_advice(expected: int, actual: int, base_offset: int) -> str:
     `base_offset` is the segment's; its indexes hold offsets relative to it, in 31 bits.
     """
     keep = "; keep a copy, compare with another node's log and use that of an intact node"
-    if actual - base_offset > INT32_MAX:
+    if _overflows(actual, base_offset):
         return f"Kafka exits when it starts, because its index cannot hold that offset{keep}"
     if actual > expected:
         missing = actual - expected
@@ -106,6 +109,11 @@ def gap_advice(expected: int, actual: int, base_offset: int) -> str:
             " those after it"
         )
     return f"Kafka continues without noticing, and {lost}{keep}"
+
+
+def _overflows(offset: int, base_offset: int) -> bool:
+    """True if a segment's index cannot hold an offset: Kafka exits on it."""
+    return offset - base_offset > INT32_MAX
 
 
 def _ends_in_garbage(summary: LogSummary) -> bool:

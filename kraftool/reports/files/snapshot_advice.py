@@ -27,7 +27,7 @@ _UNTRUSTED = frozenset(
     )
 )  # fmt: skip
 _DIES = "Kafka exits on it, when it starts or later; "
-_UNCHECKED = "Kafka does not check this: it loads what is there, or exits on it; "
+_UNCHECKED = "Kafka does not check this, and loads what is there; "
 """Of a snapshot that is cut at a batch's border, without its footer."""
 _ANOTHER = "replace it with the same .checkpoint of another node"
 
@@ -40,7 +40,8 @@ def is_sound(findings: Iterable[Finding]) -> bool:
 def snapshot_advice(summary: MetadataSummary, finding: Finding, *, sound: bool) -> str:
     """Return what to do about a damaged snapshot. `sound`: the log's records are good."""
     file = finding.file
-    dies = _UNCHECKED if finding.code == snap_kinds.FORM.code else _DIES
+    is_form = finding.code == snap_kinds.FORM.code
+    dies = _UNCHECKED if is_form and not finding.exits_here else _DIES
     live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
     this = next((snapshot for snapshot in live if snapshot.file == file), None)
     if this is None:
@@ -58,6 +59,21 @@ def snapshot_advice(summary: MetadataSummary, finding: Finding, *, sound: bool) 
         return f"the newest snapshot is damaged too, see there; or {_ANOTHER}"
     instead = _instead(summary, this, live) if sound else ""
     return f"{dies}{instead or _ANOTHER}"
+
+
+def bootstrap_advice(finding: Finding, *, has_metadata: bool) -> str:
+    """Return what to do about a damaged bootstrap.checkpoint."""
+    does = (
+        "Kafka exits on it when it starts, because it finds no metadata.version in it"
+        if finding.exits_here
+        else "Kafka starts on it, because it finds metadata.version in it"
+    )
+    if has_metadata:
+        return (
+            f"{does}. A node that has metadata starts without the file: with Kafka stopped, move"
+            " it away"
+        )
+    return f"{does}. Format the directory again, as it was formatted at first (kraftool format)"
 
 
 def _instead(

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.kinds import FileKind
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.metadata_summary import MetadataSummary
-from kraftool.reports.files.snapshot_advice import DAMAGES
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 
 
 def with_exit(finding: Finding, file: FileReport, summary: MetadataSummary) -> Finding:
-    """A finding of a file, with what Kafka does on it at its start."""
-    if finding.code not in DAMAGES:
-        return finding
+    """Damage of a snapshot, with what Kafka does on it at its start."""
     if file.kind is FileKind.BOOTSTRAP_CHECKPOINT:
         return replace(finding, exits_here=file.is_live and not _has_metadata_version(file))
     loaded = summary.loaded_snapshot
@@ -28,10 +26,15 @@ def with_exit(finding: Finding, file: FileReport, summary: MetadataSummary) -> F
 
 
 def _is_refused(finding: Finding, file: FileReport) -> bool:
-    """Kafka reads a snapshot without a footer, but none without a header."""
+    """Kafka reads a snapshot without a footer, but none without a header. It checks each batch, and
+    not if offsets follow on each other."""
+    if file.log is None:
+        return True
     if finding.code == snap_kinds.FORM.code:
-        return file.log is None or not file.log.has_header
-    return True
+        return not file.log.has_header
+    return file.log.more_problems > 0 or any(
+        problem.kind != FaultKind.GAP for problem in file.log.problems
+    )
 
 
 def _has_metadata_version(file: FileReport) -> bool:

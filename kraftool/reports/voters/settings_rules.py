@@ -33,25 +33,28 @@ def is_dynamic(sources: Sources) -> bool:
     return any(source.newest is not None or source.kraft_version for source in sources)
 
 
+def unusable_settings(settings: QuorumSettings) -> Iterator[Finding]:
+    """Yield what keeps a node with these settings from finding any quorum."""
+    for bootstrap_server in settings.bootstrap_servers:
+        if not _is_address(bootstrap_server):
+            yield kinds.BOOTSTRAP_FORM.at(
+                settings.file,
+                "an entry that Kafka cannot read",
+                field=_DYNAMIC,
+                expected="host:port",
+                found=bootstrap_server,
+            )
+    if settings.roles and not (settings.static_voters or settings.bootstrap_servers):
+        yield kinds.NO_QUORUM.at(settings.file, "no voters and no bootstrap servers")
+
+
 def bootstrap(sources: Sources) -> Iterator[Finding]:
     """Yield a finding for each node whose settings do not lead to the quorum."""
     dynamic = is_dynamic(sources)
     for _, settings in _with_settings(sources):
-        for bootstrap_server in settings.bootstrap_servers:
-            if not _is_address(bootstrap_server):
-                yield kinds.BOOTSTRAP_FORM.at(
-                    settings.file,
-                    "an entry that Kafka cannot read",
-                    field=_DYNAMIC,
-                    expected="host:port",
-                    found=bootstrap_server,
-                )
+        yield from unusable_settings(settings)
         static = settings.static_voters
-        if not static and not settings.bootstrap_servers:
-            if settings.roles:
-                yield kinds.NO_QUORUM.at(settings.file, "no voters and no bootstrap servers")
-            continue
-        if not dynamic:
+        if not dynamic or not (static or settings.bootstrap_servers):
             continue
         if static:
             yield kinds.STATIC_IGNORED.at(

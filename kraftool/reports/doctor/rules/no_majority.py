@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.voters.voter_set import matches
 
@@ -66,9 +65,5 @@ def _trouble(voter: Voter, patient: ExaminedDirectory) -> str:
     directory_id = patient.summary.node.directory_id
     if not matches(voter, directory_id):
         return f"its directory.id is {directory_id}, but the voter set has {voter.directory_id}"
-    report = patient.report
-    refused: Finding | None = next(
-        (finding for finding in (report.findings if report else ()) if finding.keeps_from_starting),
-        None,
-    )
+    refused = patient.source.keeps_from_starting
     return f"Kafka refuses to start: {refused.text} ({refused.code})" if refused else ""

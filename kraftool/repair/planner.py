@@ -27,6 +27,7 @@ from kraftool.repair.majority import majority_plan
 from kraftool.repair.mending import mending_plan
 from kraftool.repair.on_disk import on_disk
 from kraftool.repair.plan import Plan, Risk
+from kraftool.repair.plan_check import refuse_contradiction
 from kraftool.repair.quorum_assessment import standing_of
 from kraftool.repair.ranking import host_names
 from kraftool.repair.refusal import PlanRefused
@@ -152,4 +153,5 @@ def _plan_for(request: PlanRequest) -> Plan:
         standing = with_whole_rests(standing)
     plan = majority_plan(standing) if is_lost else mending_plan(standing)
     refuse_second_leader(plan, standing)
+    refuse_contradiction(plan)
     return on_disk(doubted(plan, request.surveys), standing.hosts)

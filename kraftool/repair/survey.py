@@ -359,6 +359,12 @@ class Survey:
         return self.settings.node_id if self.settings is not None else None
 
     @property
+    def is_broker(self) -> bool:
+        """True if its metadata registers the node as a broker, or its settings make it one."""
+        is_registered = self.state is not None and self.node_id in self.state.brokers
+        return is_registered or (self.settings is not None and "broker" in self.settings.roles)
+
+    @property
     def directory(self) -> str:
         """The path as a command has it. The path of an archive on its host is not known."""
         return "data-directory" if self.archived else shlex.quote(self.path)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.image.metadata_version import level_name
 from kraftool.raft.endpoints import static_voter
+from kraftool.repair.cases import log_dirs
 from kraftool.repair.plan import Action, PlanStep
 from kraftool.repair.ranking import Host
 from kraftool.repair.seed_choice import Choice
@@ -67,6 +68,7 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
             " plan",
         )
     yield from _apply(choice)
+    yield from _fenced_log_dirs(choice)
     seed = choice.seed
     yield PlanStep(
         action=Action.START,
@@ -110,6 +112,22 @@ def _apply(choice: Choice) -> Iterator[PlanStep]:
                     f"kraftool recover apply {_PLAN} --dir {host.survey.directory}{own}"
                 ),
             ),
+        )
+
+
+def _fenced_log_dirs(choice: Choice) -> Iterator[PlanStep]:
+    """Yield what gives the further log directories of a node the cluster id that apply writes."""
+    by_node: dict[int | None, list[str]] = {}
+    for log_dir in choice.fenced_log_dirs:
+        command = log_dirs.cluster_id_command(log_dir, choice.cluster_id)
+        by_node.setdefault(log_dir.node_id, []).append(command)
+    for node_id, commands in by_node.items():
+        yield PlanStep(
+            action=Action.RUN,
+            hosts=(f"node-{node_id}",),
+            text="write the new cluster id into its other log directories too, as the user that"
+            " Kafka runs as: it exits on directories of two clusters",
+            commands=tuple(commands),
         )
 
 

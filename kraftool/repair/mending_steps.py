@@ -116,6 +116,14 @@ def mending_steps(
                 hosts=(name,),
                 text=identity.configuring(setting, by_name[name].survey.directory),
             )
+        if commands := tuple(command for mend in own for command in mend.commands):
+            yield PlanStep(
+                action=Action.RUN,
+                hosts=(name,),
+                text="run it as the user that Kafka runs as, to repair another log directory of"
+                " this node. The old file stays beside it",
+                commands=commands,
+            )
         if any(mend.edits for mend in own):
             sources = {source_option(mend.source) for mend in own if mend.source is not None}
             more = "".join(sorted(sources))

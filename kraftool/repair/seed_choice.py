@@ -73,6 +73,12 @@ class Choice:
         return self.standing.kraft_version == 0
 
     @property
+    def fenced_log_dirs(self) -> tuple[Host, ...]:
+        """Further log directories of kept nodes, which get the new cluster id too."""
+        log_dirs = self.standing.log_dirs if self.is_fenced else ()
+        return tuple(log_dir for log_dir in log_dirs if not log_dir.survey.meta_complaint)
+
+    @property
     def quarantined(self) -> tuple[Voter, ...]:
         """The old voters: all but the seed, and the seed with another directory id."""
         own = (None, self.voter.directory_id)

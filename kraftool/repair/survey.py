@@ -222,6 +222,8 @@ class Survey:
     """True if that is a tar stream's, and where the directory is was not told."""
     running: bool = False
     """True if another process holds the directory's lock."""
+    other_log_dir: bool = False
+    """True for a directory of log.dirs that is not metadata.log.dir."""
     identity: DirectoryIdentity = field(default_factory=DirectoryIdentity)
     meta_complaint: str = ""
     """Why Kafka would not take meta.properties."""
@@ -357,6 +359,11 @@ class Survey:
         if self.identity.node_id is not None:
             return self.identity.node_id
         return self.settings.node_id if self.settings is not None else None
+
+    @property
+    def has_partition(self) -> bool:
+        """True if any file of the metadata partition is there that a log or an election is of."""
+        return self.log is not None or bool(self.snapshots) or not self.quorum_state.missing
 
     @property
     def is_broker(self) -> bool:

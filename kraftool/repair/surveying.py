@@ -118,10 +118,23 @@ def read_directories(
         )
     seen = {os.path.realpath(read_directory.survey.path) for read_directory in directories}
     for log_dir in location.log_dirs:
-        # Every directory of a node has its cluster id, which a plan may change.
-        if os.path.realpath(log_dir) not in seen and os.path.isdir(log_dir):
-            directories += read_directories(log_dir, now_ms=now_ms, progress=progress)
+        # Every directory of a node has its cluster id, which a plan may change. One without
+        # anything of a node, such as one whose disk is not mounted, is the doctor's to report.
+        if os.path.realpath(log_dir) not in seen and _is_data_directory(log_dir):
+            directories += [
+                replace(other, survey=_other_log_dir(other.survey, directories[0].survey))
+                for other in read_directories(log_dir, now_ms=now_ms, progress=progress)
+            ]
     return tuple(directories)
+
+
+def _is_data_directory(path: str) -> bool:
+    return any(os.path.lexists(os.path.join(path, name)) for name in _BESIDE_TOPICS)
+
+
+def _other_log_dir(survey: Survey, first: Survey) -> Survey:
+    """A further directory of a node, whose server.properties names its node."""
+    return replace(survey, other_log_dir=True, settings=survey.settings or first.settings)
 
 
 def _read(

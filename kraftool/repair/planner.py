@@ -6,7 +6,7 @@ nothing to be done. It refuses to read and to write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.errors import KraftoolError
@@ -34,7 +34,11 @@ from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Acceptance, PlanRequest
 from kraftool.repair.run_survey import ReadDirectory, with_runs_restored
 from kraftool.repair.survey import Survey
-from kraftool.repair.surveying import read_directories
+from kraftool.repair.surveying import (
+    missing_directory,
+    read_directories,
+    refuse_missing_directories,
+)
 from kraftool.repair.whole_rest import with_whole_rests
 from kraftool.reports.text.words import listed
 
@@ -61,6 +65,8 @@ class ReadQuorum:
     """The segments of each directory that was read itself, by the name of its host."""
     paths: Mapping[str, str]
     """The directories on this host, by the names of their hosts; none for a tar stream."""
+    lost: tuple[str, ...] = ()
+    """The server.properties of lost nodes, whose directories are not there."""
 
 
 def read_quorum(
@@ -68,12 +74,19 @@ def read_quorum(
     *,
     now_ms: int,
     at: int | None = None,
+    lost: Collection[int] = (),
     progress: Progress = lambda name, position: None,
 ) -> ReadQuorum:
-    """The surveys of PATHs and collect files, and the logs that can be read."""
+    """The surveys of PATHs and collect files, and the logs that can be read. `lost` are nodes whose
+    server.properties may lead nowhere."""
     surveys: list[Survey] = []
     read: dict[int, ReadDirectory] = {}
+    missing = [one for path in paths if (one := missing_directory(path)) is not None]
+    refuse_missing_directories(missing, lost)
+    gone = [one.file for one in missing]
     for path in paths:
+        if path in gone:
+            continue
         if collect_file.is_collect_file(path):
             surveys += collect_file.read(path)
             continue
@@ -89,6 +102,7 @@ def read_quorum(
         tuple(restored.get(name, survey) for name, survey in zip(names, surveys, strict=True)),
         {names[number]: read_directory.segments for number, read_directory in read.items()},
         {names[number]: directory.path for number, directory in read.items() if directory.path},
+        lost=tuple(gone),
     )
 
 

@@ -225,6 +225,8 @@ class Survey:
     other_log_dir: bool = False
     """True for a directory of log.dirs that is not metadata.log.dir."""
     identity: DirectoryIdentity = field(default_factory=DirectoryIdentity)
+    edited_from: int | None = None
+    """The node id of the directory, if its meta.properties has another one by an edit."""
     meta_complaint: str = ""
     """Why Kafka would not take meta.properties."""
     settings: SurveyedSettings | None = None
@@ -356,6 +358,8 @@ class Survey:
 
     @property
     def node_id(self) -> int | None:
+        if self.edited_from is not None:
+            return self.edited_from
         if self.identity.node_id is not None:
             return self.identity.node_id
         return self.settings.node_id if self.settings is not None else None

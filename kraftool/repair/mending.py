@@ -99,7 +99,9 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
     in_log_dirs = (
         mend for log_dir in standing.log_dirs for mend in log_dirs.find(standing, log_dir)
     )
-    mends = asked or [*_found(standing, standing.hosts), *in_log_dirs]
+    # Nothing of a lost voter is repaired: a new controller replaces it.
+    kept = [host for host in standing.hosts if host.node_id not in standing.lost.ids]
+    mends = asked or [*_found(standing, kept), *in_log_dirs]
     order = start_order(standing, mends)
     if not asked:
         mends, order = _with_best_log(standing, mends, order)

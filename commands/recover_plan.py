@@ -130,7 +130,9 @@ def plan(
         raise UsageError(error.message, hint=error.hint) from error
     if fence and not asked.cluster_id:
         asked = replace(asked, cluster_id=random_uuid())
-    read = read_quorum(paths, now_ms=now_ms, at=asked.rollback)
+    read = read_quorum(paths, now_ms=now_ms, at=asked.rollback, lost=asked.lost)
+    for path in read.lost:
+        to.note(printable(f"{path} leads to no directory, and its node is declared lost"))
     judged = judge(read.surveys)
     is_json = output is PlanFormat.JSON
     try:

@@ -20,7 +20,7 @@ from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.survey import Survey
-from kraftool.reports.text.words import listed
+from kraftool.reports.text.words import listed, numbered
 
 _OF_THE_LOG = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
 
@@ -60,9 +60,17 @@ def refuse_second_leader(plan: Plan, standing: QuorumAssessment) -> None:
     raise PlanRefused(
         f"epoch {epoch} had a leader, or may have had one, and {_nodes(able)} could elect"
         f" another leader in it: this plan leaves node {lowest} in epoch {able[lowest].epoch}",
-        hint="give the directories of the other voters too. Or rebuild this node from another one,"
-        f" which raises its epoch: --set rebuild={lowest}",
+        hint=_others(standing)
+        + f"rebuild node {lowest} from another one, which raises its epoch: --set rebuild={lowest}",
     )
+
+
+def _others(standing: QuorumAssessment) -> str:
+    ids = [voter.id for voter in standing.missing]
+    if not ids:
+        return ""
+    several = "directories" if len(ids) > 1 else "directory"
+    return f"give the {several} of {numbered('voter', ids)} too. Or "
 
 
 def _nodes(ids: Collection[int]) -> str:

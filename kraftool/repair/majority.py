@@ -1,7 +1,8 @@
 """A majority of the voters is lost: the plan by which one survivor leads a quorum of its own.
 
 Owns the edits of each method, what speaks against them, and the verdict on what is lost. What was
-chosen is `seed_choice.py`'s, the words of the plan are `majority_words.py`'s.
+chosen is `seed_choice.py`'s, the words of the plan are `majority_words.py`'s, its steps
+`majority_steps.py`'s.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from kraftool.repair.edit_builder import (
     voters_appended,
 )
 from kraftool.repair.judging import forgetful_voters, forgetting_risk, judge
+from kraftool.repair.majority_steps import majority_steps
 from kraftool.repair.mending import beside
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
@@ -77,7 +79,7 @@ def majority_plan(standing: QuorumAssessment) -> Plan:
         voters_before=standing.voters,
         voters_after=choice.voters_after,
         risks=risks,
-        steps=words.steps(choice),
+        steps=majority_steps(choice),
         quarantine=tuple(_quarantine(choice)),
         hosts=tuple(_host_plan(choice, host) for host in standing.hosts),
     )
@@ -171,9 +173,7 @@ def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
 
 
 def _quarantine(choice: Choice) -> Iterable[Quarantined]:
-    for voter in choice.standing.voters:
-        if voter.id == choice.voter.id and voter.directory_id in (None, choice.voter.directory_id):
-            continue
+    for voter in choice.quarantined:
         yield Quarantined(
             node_id=voter.id,
             directory_id=voter.directory_id or "",
@@ -277,6 +277,6 @@ def _role(choice: Choice, host: Host) -> HostRole:
         return HostRole.SEED
     if host.node_id in choice.standing.voters.ids:
         return HostRole.OLD_VOTER
-    if host.node_id in choice.state.brokers:
+    if host.node_id in choice.brokers:
         return HostRole.BROKER
     return HostRole.OBSERVER

@@ -18,6 +18,7 @@ from kraftool.repair.cases import (
     identity,
     leftovers,
     log_damage,
+    log_dirs,
     poison,
     rebuild,
     restored_runs,
@@ -95,7 +96,12 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
     request = standing.request
     refuse_ignored(request, one_leads=False)
     asked = [mend for case in ASKED_FOR for mend in case(standing)]
-    mends = asked or list(_found(standing, standing.hosts))
+    in_log_dirs = (
+        mend for log_dir in standing.log_dirs for mend in log_dirs.find(standing, log_dir)
+    )
+    # Nothing of a lost voter is repaired: a new controller replaces it.
+    kept = [host for host in standing.hosts if host.node_id not in standing.lost.ids]
+    mends = asked or [*_found(standing, kept), *in_log_dirs]
     order = start_order(standing, mends)
     if not asked:
         mends, order = _with_best_log(standing, mends, order)

@@ -71,10 +71,13 @@ def _beside_running(
     )
 
 
-def _copied(mend: Mend) -> tuple[PlanFile, ...]:
-    """The files to copy from a mend's source; empty if all of its metadata is copied."""
+def _copied(mend: Mend, mended: Sequence[str]) -> tuple[PlanFile, ...]:
+    """The files to copy from a mend's source; empty if all of its metadata is copied.
+
+    If the source is repaired too, apply checks all files that its own repair relies on.
+    """
     assert mend.source is not None, "only a mend with a source copies anything"
-    files = used_of(mend.source, mend.edits)
+    files = used_of(mend.source, mend.edits) if mend.source.name not in mended else None
     return () if files is None or len(files) > _MOST_COPIED else files
 
 
@@ -107,7 +110,7 @@ def mending_steps(
         )
     for mend in mends:
         if mend.source is not None:
-            yield copy_step(mend.source, mend.host, files=_copied(mend))
+            yield copy_step(mend.source, mend.host, files=_copied(mend, mended))
     for name in mended:
         own = [mend for mend in mends if mend.host.name == name]
         for setting in dict.fromkeys(one for mend in own for one in mend.settings):
@@ -115,6 +118,14 @@ def mending_steps(
                 action=Action.CONFIGURE,
                 hosts=(name,),
                 text=identity.configuring(setting, by_name[name].survey.directory),
+            )
+        if commands := tuple(command for mend in own for command in mend.commands):
+            yield PlanStep(
+                action=Action.RUN,
+                hosts=(name,),
+                text="run it as the user that Kafka runs as, to repair another log directory of"
+                " this node. The old file stays beside it",
+                commands=commands,
             )
         if any(mend.edits for mend in own):
             sources = {source_option(mend.source) for mend in own if mend.source is not None}

@@ -431,8 +431,9 @@ class Plan:
 
     @property
     def changes(self) -> bool:
-        """True if any host has something to be done to its files or settings."""
-        return any(host.edits or host.settings for host in self.hosts)
+        """True if any host has something to be done to its files or settings, also by hand."""
+        by_hand = any(step.action is Action.RUN for step in self.steps)
+        return by_hand or any(host.edits or host.settings for host in self.hosts)
 
     def host(self, name: str) -> HostPlan | None:
         return next((host for host in self.hosts if host.name == name), None)

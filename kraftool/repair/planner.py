@@ -6,7 +6,7 @@ nothing to be done. It refuses to read and to write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.errors import KraftoolError
@@ -27,13 +27,18 @@ from kraftool.repair.majority import majority_plan
 from kraftool.repair.mending import mending_plan
 from kraftool.repair.on_disk import on_disk
 from kraftool.repair.plan import Plan, Risk
+from kraftool.repair.plan_check import refuse_contradiction
 from kraftool.repair.quorum_assessment import standing_of
 from kraftool.repair.ranking import host_names
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Acceptance, PlanRequest
 from kraftool.repair.run_survey import ReadDirectory, with_runs_restored
 from kraftool.repair.survey import Survey
-from kraftool.repair.surveying import read_directories
+from kraftool.repair.surveying import (
+    missing_directory,
+    read_directories,
+    refuse_missing_directories,
+)
 from kraftool.repair.whole_rest import with_whole_rests
 from kraftool.reports.text.words import listed
 
@@ -60,6 +65,8 @@ class ReadQuorum:
     """The segments of each directory that was read itself, by the name of its host."""
     paths: Mapping[str, str]
     """The directories on this host, by the names of their hosts; none for a tar stream."""
+    lost: tuple[str, ...] = ()
+    """The server.properties of lost nodes, whose directories are not there."""
 
 
 def read_quorum(
@@ -67,12 +74,19 @@ def read_quorum(
     *,
     now_ms: int,
     at: int | None = None,
+    lost: Collection[int] = (),
     progress: Progress = lambda name, position: None,
 ) -> ReadQuorum:
-    """The surveys of PATHs and collect files, and the logs that can be read."""
+    """The surveys of PATHs and collect files, and the logs that can be read. `lost` are nodes whose
+    server.properties may lead nowhere."""
     surveys: list[Survey] = []
     read: dict[int, ReadDirectory] = {}
+    missing = [one for path in paths if (one := missing_directory(path)) is not None]
+    refuse_missing_directories(missing, lost)
+    gone = [one.file for one in missing]
     for path in paths:
+        if path in gone:
+            continue
         if collect_file.is_collect_file(path):
             surveys += collect_file.read(path)
             continue
@@ -88,6 +102,7 @@ def read_quorum(
         tuple(restored.get(name, survey) for name, survey in zip(names, surveys, strict=True)),
         {names[number]: read_directory.segments for number, read_directory in read.items()},
         {names[number]: directory.path for number, directory in read.items() if directory.path},
+        lost=tuple(gone),
     )
 
 
@@ -152,4 +167,5 @@ def _plan_for(request: PlanRequest) -> Plan:
         standing = with_whole_rests(standing)
     plan = majority_plan(standing) if is_lost else mending_plan(standing)
     refuse_second_leader(plan, standing)
+    refuse_contradiction(plan)
     return on_disk(doubted(plan, request.surveys), standing.hosts)

@@ -39,7 +39,9 @@ class QuorumAssessment:
 
     request: PlanRequest
     hosts: tuple[Host, ...]
-    """Of the one cluster; foreign ones are left out."""
+    """The nodes of the one cluster; foreign ones are left out."""
+    log_dirs: tuple[Host, ...] = ()
+    """Their further log directories, with topics and without metadata: no nodes of their own."""
     foreign: tuple[Host, ...] = ()
     cluster_id: str
     kraft_version: int
@@ -135,8 +137,9 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
     _refuse_twice(hosts)
     _refuse_half_done(hosts)
     cluster_id = _cluster_id(hosts)
-    own = tuple(host for host in hosts if _cluster(host) in ("", cluster_id))
-    foreign = tuple(host for host in hosts if host not in own)
+    of_cluster = tuple(host for host in hosts if _cluster(host) in ("", cluster_id))
+    foreign = tuple(host for host in hosts if host not in of_cluster)
+    own = tuple(host for host in of_cluster if not host.is_log_dir)
     with_metadata = [host for host in own if host.has_metadata]
     if not with_metadata:
         raise KraftoolError(
@@ -164,6 +167,7 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
     return QuorumAssessment(
         request=request,
         hosts=own,
+        log_dirs=tuple(host for host in of_cluster if host.is_log_dir),
         foreign=foreign,
         cluster_id=cluster_id,
         kraft_version=level,
@@ -216,7 +220,7 @@ def _refuse_twice(hosts: tuple[Host, ...]) -> None:
     seen: dict[tuple[int | None, str, str], Host] = {}
     for host in hosts:
         identity = host.survey.identity
-        if host.node_id is None or not identity.directory_id:
+        if host.node_id is None or not identity.directory_id or host.is_log_dir:
             continue
         key = (host.node_id, identity.directory_id, identity.cluster_id)
         if key in seen:

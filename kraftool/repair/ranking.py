@@ -28,6 +28,8 @@ class Host:
     """About its flipped bits. The survey has them put back, unless others contradict."""
     had_records: bool = False
     """True if a directory of its cluster tells that the quorum has had records."""
+    is_log_dir: bool = False
+    """True for a further directory of log.dirs: topics, and no metadata."""
 
     @property
     def node_id(self) -> int | None:
@@ -61,22 +63,48 @@ class Host:
 
 
 def host_names(surveys: Sequence[Survey]) -> list[str]:
-    """A name for each directory; a node's further ones get a number."""
+    """A name for each directory: its node's. A node's further ones get a number."""
+    log_dirs = further_log_dirs(surveys)
     counts: Counter[str] = Counter()
-    names = []
-    for number, survey in enumerate(surveys, 1):
-        node_id = survey.node_id
-        name = f"node-{node_id}" if node_id is not None else f"directory-{number}"
+    names = [""] * len(surveys)
+    for number in sorted(range(len(surveys)), key=lambda number: number in log_dirs):
+        node_id = surveys[number].node_id
+        name = f"node-{node_id}" if node_id is not None else f"directory-{number + 1}"
         counts[name] += 1
-        names.append(f"{name}-{counts[name]}" if counts[name] > 1 else name)
+        further = f"{name}.log-dir-" if number in log_dirs else f"{name}-"
+        names[number] = f"{further}{counts[name]}" if counts[name] > 1 else name
     return names
+
+
+def further_log_dirs(surveys: Sequence[Survey]) -> frozenset[int]:
+    """Return the numbers of directories that have only topics, where another one of their node has
+    its metadata, or should have."""
+    return frozenset(
+        number
+        for number, survey in enumerate(surveys)
+        if survey.node_id is not None and not survey.has_partition
+        if any(_has_metadata_of(other, survey) for other in surveys if other is not survey)
+    )
+
+
+def _has_metadata_of(one: Survey, log_dir: Survey) -> bool:
+    """True if one directory has the metadata of another one's node, or is the place for it."""
+    clusters = {one.identity.cluster_id, log_dir.identity.cluster_id} - {""}
+    is_place = log_dir.other_log_dir and not one.other_log_dir
+    return one.node_id == log_dir.node_id and len(clusters) < 2 and (one.has_partition or is_place)
 
 
 def hosts_of(surveys: Sequence[Survey]) -> tuple[Host, ...]:
     """The directories by their names, with the bytes that they had before they were damaged."""
+    log_dirs = further_log_dirs(surveys)
     hosts = [
-        Host(name=name, survey=survey, had_records=_had_records(survey, surveys))
-        for name, survey in zip(host_names(surveys), surveys, strict=True)
+        Host(
+            name=name,
+            survey=survey,
+            had_records=_had_records(survey, surveys),
+            is_log_dir=number in log_dirs,
+        )
+        for number, (name, survey) in enumerate(zip(host_names(surveys), surveys, strict=True))
     ]
     return tuple(_undamaged(host, hosts) for host in hosts)
 

@@ -72,6 +72,37 @@ class Choice:
     def static(self) -> bool:
         return self.standing.kraft_version == 0
 
+    @property
+    def fenced_log_dirs(self) -> tuple[Host, ...]:
+        """Further log directories of kept nodes, which get the new cluster id too."""
+        log_dirs = self.standing.log_dirs if self.is_fenced else ()
+        return tuple(log_dir for log_dir in log_dirs if not log_dir.survey.meta_complaint)
+
+    @property
+    def quarantined(self) -> tuple[Voter, ...]:
+        """The old voters: all but the seed, and the seed with another directory id."""
+        own = (None, self.voter.directory_id)
+        return tuple(
+            voter
+            for voter in self.standing.voters
+            if voter.id != self.voter.id or voter.directory_id not in own
+        )
+
+    @property
+    def brokers(self) -> frozenset[int]:
+        """The brokers of the state, and given nodes that their own state or settings call one."""
+        own = {
+            host.node_id
+            for host in self.standing.hosts
+            if host.node_id is not None and host.survey.is_broker
+        }
+        return frozenset({*self.state.brokers, *own})
+
+    @property
+    def quarantined_brokers(self) -> frozenset[int]:
+        """Old voters that are brokers too: their topics stay, and their metadata must go."""
+        return self.brokers & ({voter.id for voter in self.quarantined} - {self.voter.id})
+
 
 def choose(standing: QuorumAssessment) -> Choice:
     request = standing.request

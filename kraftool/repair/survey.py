@@ -222,7 +222,11 @@ class Survey:
     """True if that is a tar stream's, and where the directory is was not told."""
     running: bool = False
     """True if another process holds the directory's lock."""
+    other_log_dir: bool = False
+    """True for a directory of log.dirs that is not metadata.log.dir."""
     identity: DirectoryIdentity = field(default_factory=DirectoryIdentity)
+    edited_from: int | None = None
+    """The node id of the directory, if its meta.properties has another one by an edit."""
     meta_complaint: str = ""
     """Why Kafka would not take meta.properties."""
     settings: SurveyedSettings | None = None
@@ -354,9 +358,22 @@ class Survey:
 
     @property
     def node_id(self) -> int | None:
+        if self.edited_from is not None:
+            return self.edited_from
         if self.identity.node_id is not None:
             return self.identity.node_id
         return self.settings.node_id if self.settings is not None else None
+
+    @property
+    def has_partition(self) -> bool:
+        """True if any file of the metadata partition is there that a log or an election is of."""
+        return self.log is not None or bool(self.snapshots) or not self.quorum_state.missing
+
+    @property
+    def is_broker(self) -> bool:
+        """True if its metadata registers the node as a broker, or its settings make it one."""
+        is_registered = self.state is not None and self.node_id in self.state.brokers
+        return is_registered or (self.settings is not None and "broker" in self.settings.roles)
 
     @property
     def directory(self) -> str:

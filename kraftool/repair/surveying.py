@@ -8,7 +8,7 @@ order. It refuses to keep anything of a record but its type.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool import __version__
@@ -56,7 +56,6 @@ from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import ordered
 from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 from kraftool.reports.voters.settings import settings_of
-from kraftool.storage.directory import looks_like_data_directory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.lock import LockState
@@ -81,6 +80,40 @@ def survey_path(
     """
     read = read_directories(path, now_ms=now_ms, at=at, progress=progress)
     return tuple(directory.survey for directory in read)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingDirectory:
+    """A server.properties whose metadata directory is not there."""
+
+    file: str
+    directory: str
+    node_id: int | None
+
+
+def refuse_missing_directories(missing: Sequence[MissingDirectory], lost: Collection[int]) -> None:
+    """Raise KraftoolError for directories that are not there, and whose nodes are not lost."""
+    others = [one for one in missing if one.node_id not in lost]
+    if not others:
+        return
+    hint = "mount the disk. If it was moved, name the data directory itself"
+    ids = {*lost, *(one.node_id for one in others if one.node_id is not None)}
+    if ids:
+        hint += ". If it is gone for good, declare it:"
+        hint += f" --set lost={','.join(map(str, sorted(ids)))}"
+    places = "; ".join(f"{one.file} leads to {one.directory}" for one in others)
+    raise KraftoolError(f"{places}, which is not there", hint=hint)
+
+
+def missing_directory(path: str) -> MissingDirectory | None:
+    """Return what is missing where a PATH is a server.properties that leads nowhere."""
+    if not os.path.isfile(path):
+        return None
+    location = open_path(path, settings_alone=True)
+    if location.server is None or not location.missing:
+        return None
+    node_id = settings_of(path, location.server).node_id
+    return MissingDirectory(file=path, directory=location.missing, node_id=node_id)
 
 
 def read_directories(
@@ -123,13 +156,25 @@ def read_directories(
         )
     seen = {os.path.realpath(read_directory.survey.path) for read_directory in directories}
     for log_dir in location.log_dirs:
-        # Every directory of a node has its cluster id, which a plan may change. In an empty one
-        # there is nothing to change: the finding about log.dirs says that Kafka exits on it.
-        if os.path.realpath(log_dir) not in seen and looks_like_data_directory(log_dir):
-            directories += read_directories(
-                log_dir, now_ms=now_ms, progress=progress, has_log=False
-            )
+        # Every directory of a node has its cluster id, which a plan may change. One without
+        # anything of a node, such as one whose disk is not mounted, is the doctor's to report.
+        if os.path.realpath(log_dir) not in seen and _is_data_directory(log_dir):
+            directories += [
+                replace(other, survey=_other_log_dir(other.survey, directories[0].survey))
+                for other in read_directories(
+                    log_dir, now_ms=now_ms, progress=progress, has_log=False
+                )
+            ]
     return tuple(directories)
+
+
+def _is_data_directory(path: str) -> bool:
+    return any(os.path.lexists(os.path.join(path, name)) for name in _BESIDE_TOPICS)
+
+
+def _other_log_dir(survey: Survey, first: Survey) -> Survey:
+    """A further directory of a node, whose server.properties names its node."""
+    return replace(survey, other_log_dir=True, settings=survey.settings or first.settings)
 
 
 def _read(
@@ -294,6 +339,7 @@ class _Surveying:
                 directory_id=node.directory_id or "",
                 cluster_id=node.cluster_id or "",
             ),
+            edited_from=self.source.edited_from,
             meta_complaint=self._meta_complaint(meta),
             settings=_settings(self.source.settings),
             quorum_state=quorum_state,
@@ -330,7 +376,13 @@ class _Surveying:
         if file is None or not isinstance(file.content, MetaProperties):
             return "it is missing"
         if file.content.accepted and file.content.cluster_id and file.content.node_id is not None:
-            return ""
+            edited_from = self.source.edited_from
+            if edited_from is None:
+                return ""
+            return (
+                f"node.id was changed from {edited_from} to {file.content.node_id}:"
+                f" server.properties has {edited_from}, and the directory.id is that voter's"
+            )
         errors = [
             finding.sentence() for finding in file.findings if finding.severity is Severity.ERROR
         ]

@@ -80,7 +80,7 @@ def tried(incident: Incident) -> Trial:
         trial.verdict = Verdict.REFUSED if best else Verdict.BEST
         trial.text = error.message
         return trial
-    outcomes, why = _outcomes(incident, plan)
+    outcomes, why = outcomes_of(incident, plan)
     if not outcomes:
         trial.verdict, trial.text = Verdict.NO_LEADER, why
         return trial
@@ -200,10 +200,10 @@ class _Operator:
                     incident.data[other] = incident.data[node]
                     incident.data[node] = data
                 for one in {node, other}:
-                    _name_directory(incident.paths[one], incident.data[one])
+                    name_directory(incident.paths[one], incident.data[one])
 
 
-def _name_directory(properties: Path, data: Path) -> None:
+def name_directory(properties: Path, data: Path) -> None:
     lines = properties.read_text().splitlines()
     kept = [line for line in lines if not line.startswith("log.dirs=")]
     properties.write_text("\n".join([*kept, f"log.dirs={data}"]) + "\n")
@@ -229,7 +229,7 @@ def _answers(
 # --- what comes of it ----------------------------------------------------------------------------
 
 
-def _outcomes(incident: Incident, plan: Plan) -> tuple[list[Started], str]:
+def outcomes_of(incident: Incident, plan: Plan) -> tuple[list[Started], str]:
     """Every node that may lead first, by the order of starts that the plan names."""
     dead: list[str] = []
     nodes: dict[int, Started] = {}

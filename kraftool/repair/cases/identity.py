@@ -83,7 +83,7 @@ def own_node_id(host: Host) -> tuple[RequiredSetting, ...]:
     """The node.id that a server.properties must have if it names this directory; empty if the one
     that was given has it."""
     settings, own = host.survey.settings, host.survey.identity.node_id
-    if settings is None or own is None or settings.node_id in (None, own):
+    if settings is None or own is None or settings.node_id in (None, own, host.node_id):
         return ()
     return (RequiredSetting(key=NODE_ID, value=str(own)),)
 

@@ -20,6 +20,8 @@ class Mend:
     text: str
     edits: tuple[Edit, ...] = ()
     settings: tuple[RequiredSetting, ...] = ()
+    commands: tuple[str, ...] = ()
+    """What a person runs: in a directory that has only topics there is no place for a backup."""
     source: Host | None = None
     """The other directory that files are taken from."""
     lost: LostRecords | None = None

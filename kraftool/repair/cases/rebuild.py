@@ -174,6 +174,8 @@ def way_out(standing: QuorumAssessment, host: Host) -> str:
         return hint
     if not gone:
         return f"{hint}: one of them may have a snapshot or a whole log that can be used"
+    if {*gone} <= standing.lost.ids:
+        return hint
     if len(gone) < len(standing.voters):
         ids = ",".join(map(str, gone))
         return f"{hint}. Or declare the voters without a log lost: --set lost={ids}"

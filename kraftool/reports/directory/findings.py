@@ -18,6 +18,7 @@ from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.walk import BEGINNING, seam_faults
 from kraftool.image.uuids import is_reserved_directory
+from kraftool.raft.names import NO_VOTERS
 from kraftool.reports.directory.index_files import index_findings
 from kraftool.reports.directory.named_ends import named_ends
 from kraftool.reports.files.directory_summary import base_offset
@@ -40,6 +41,7 @@ from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.alone import voter_findings
 from kraftool.reports.voters.history import NO_HISTORY, VoterHistory
+from kraftool.reports.voters.voter_set import edited_node_id
 from kraftool.storage.entry import EntryPlace
 
 
@@ -163,9 +165,15 @@ def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
         yield dir_kinds.NO_DIRECTORY_ID.at(file.name, "there is no directory.id")
     wanted = case.configured_node_id
     if wanted is not None and meta.node_id is not None and meta.node_id != wanted:
+        sets = [entry.voters for entry in case.history.entries if entry.voters is not None]
+        newest = sets[-1] if sets else NO_VOTERS
+        is_edited = edited_node_id(meta.node_id, meta.directory_id, wanted, newest) is not None
         yield dir_kinds.NODE_ID.at(
             file.name,
-            "the directory of another node",
+            f"it was edited: the directory.id is voter {wanted}'s"
+            if is_edited
+            else "the directory of another node",
+            advice=f"Kafka refuses to start. Write node.id={wanted} back" if is_edited else None,
             field="node.id",
             expected=str(wanted),
             found=str(meta.node_id),

@@ -24,6 +24,11 @@ _MOUNT_OR_FORMAT = (
     " empty one, run kraftool format --ignore-formatted with the cluster's id"
 )
 
+_COPIED = (
+    "put back the directory that belongs there. If only meta.properties was copied, run kraftool"
+    " recover plan: it prints the command that repairs it"
+)
+
 
 @dataclass(slots=True)
 class _Ids:
@@ -42,7 +47,7 @@ def findings_of_log_dirs(
 
     `home`: what the directory with the metadata says; `node_id`: what the configuration does.
     """
-    ids = _Ids(home.cluster_id, home.node_id if home.node_id is not None else node_id)
+    ids = _Ids(home.cluster_id, node_id if node_id is not None else home.node_id)
     if home.directory_id is not None:
         ids.paths[home.directory_id] = location.directory
     seen = {os.path.realpath(location.directory)}
@@ -77,7 +82,7 @@ def _compared(name: str, path: str, meta: MetaProperties, ids: _Ids) -> Iterator
         other = ids.paths.setdefault(meta.directory_id, path)
         if other != path:
             text = f"{other} has the same directory.id {meta.directory_id}: one is a copy"
-            yield dir_kinds.LOG_DIR.at(name, text, field="directory.id")
+            yield dir_kinds.LOG_DIR.at(name, text, field="directory.id", advice=_COPIED)
 
 
 def _differs(name: str, field: str, noun: str, expected: str, actual: str) -> Finding:

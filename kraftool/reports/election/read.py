@@ -141,6 +141,8 @@ def _nameless(source: VoterSourceReport) -> Finding:
 
 
 def _id(source: VoterSourceReport) -> int | None:
+    if source.edited_from is not None:
+        return source.edited_from
     if source.node.node_id is not None:
         return source.node.node_id
     return source.settings.node_id if source.settings is not None else None

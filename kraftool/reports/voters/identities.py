@@ -32,7 +32,7 @@ def ids_twice(sources: Sources) -> Iterator[Finding]:
             first = by_directory.setdefault(node.directory_id, source)
             if first is not source:
                 yield _same_directory(first, source, voters, sources)
-        if node.node_id is None or node.directory_id is None:
+        if node.node_id is None or node.directory_id is None or source.edited_from is not None:
             continue
         first = by_node.setdefault(node.node_id, source)
         if first.node.directory_id != node.directory_id:

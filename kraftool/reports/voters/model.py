@@ -20,6 +20,7 @@ from kraftool.raft.names import NO_VOTERS, Endpoints, VoterSet
 from kraftool.reports.files.metadata_summary import NodeIds, SeenVoters, VoterSource
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds.directory import UNREADABLE
+from kraftool.reports.voters.voter_set import edited_node_id
 from kraftool.storage.witness_marker import WitnessMarker
 
 
@@ -205,6 +206,15 @@ class VoterSourceReport:
     """Of its own files: what could not be read, and damage that may hide a change."""
     keeps_from_starting: Finding | None = None
     """Why Kafka exits when it starts on the directory; None if it starts."""
+
+    @property
+    def edited_from(self) -> int | None:
+        """The node id of the directory, if its meta.properties has another one by an edit."""
+        newest = self.newest
+        if self.settings is None or newest is None or newest.voters is None:
+            return None
+        own, configured = self.node, self.settings.node_id
+        return edited_node_id(own.node_id, own.directory_id, configured, newest.voters)
 
     @property
     def is_log_unread(self) -> bool:

@@ -67,6 +67,8 @@ def stale_voter(
             f"if it is voter {other}'s directory, somebody edited node.id in meta.properties:"
             f" write {other} back. Otherwise it is a copy: do not start it"
         )
+        if source.edited_from == other:
+            advice = f"write node.id={other} back in meta.properties: its server.properties has it"
     elif home is not None:
         text += f"; {home.name} is that voter's directory"
         advice = "nothing to do as long as you do not start it in the voter's place"

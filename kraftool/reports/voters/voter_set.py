@@ -30,6 +30,17 @@ def matches(voter: Voter, node_directory_id: str | None) -> bool:
     return voter.directory_id in (None, node_directory_id)
 
 
+def edited_node_id(
+    node_id: int | None, directory_id: str | None, configured: int | None, voters: VoterSet
+) -> int | None:
+    """The node id that a meta.properties had before somebody edited it: server.properties still has
+    it, and the voters know this directory by it. None where it was not edited."""
+    if None in (node_id, directory_id, configured) or node_id == configured:
+        return None
+    voter = voters.get(configured)
+    return configured if voter is not None and voter.directory_id == directory_id else None
+
+
 def addresses(voter: Voter) -> dict[str, str]:
     """HOST:PORT by listener, whose name Kafka compares in capitals; "" for a static voter's."""
     by_listener = {}

@@ -17,6 +17,7 @@ from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, command
 from kraftool.commands.text_flow import READABLE, Beside, Flow, Unbroken
 from kraftool.repair.edits import in_turn
 from kraftool.repair.plan import (
+    KAFKA_EXITS,
     SHORT_ID,
     UNREADABLE,
     Edit,
@@ -66,8 +67,10 @@ def plan_head(
 ) -> Iterator[Line]:
     """Show which plan it is, by its file's name, and what it may lose: the worst first."""
     title = Text().append("PLAN ", style=QUIET).append(plan.id[:SHORT_ID], style=NAME)
-    is_idle = plan.method is Method.NONE
-    title.append(f"   {'nothing to do' if is_idle else plan.method.value}")
+    what = plan.method.value
+    if plan.method is Method.NONE:
+        what = "no plan can repair this" if KAFKA_EXITS in plan.cases else "nothing to do"
+    title.append(f"   {what}")
     if plan.seed:
         title.append_text(text(f", {plan.seed} leads"))
     if words:

@@ -31,6 +31,7 @@ from kraftool.repair.judging import forgetting_risk, judge
 from kraftool.repair.live_majority import described, left_running, takes_what_may_change
 from kraftool.repair.mending_steps import mending_steps, started_beside
 from kraftool.repair.plan import (
+    KAFKA_EXITS,
     SCHEMA_VERSION,
     Edit,
     HostPlan,
@@ -59,6 +60,7 @@ from kraftool.reports.election.assessment import (
     QuorumSafety,
 )
 from kraftool.reports.election.assessment_words import danger_with_reasons, state_sentence
+from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.words import listed
 
 Case = Callable[[QuorumAssessment, Host], Iterator[Mend]]
@@ -86,6 +88,10 @@ OF_THE_REST: tuple[Case, ...] = (
     small_files.stray_names,
     leftovers.find,
 )
+_OF_PEOPLE = frozenset(
+    kind.code for kind in (dir_kinds.METADATA_PLACE, dir_kinds.BOOTSTRAP_FORM, dir_kinds.NO_QUORUM)
+)
+"""What keeps Kafka from starting and is no file of a data directory: mounts and settings."""
 _OF_A_VOTERS_WORD = frozenset(
     {PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT, PlanFileKind.QUORUM_STATE}
 )
@@ -105,6 +111,7 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
     order = start_order(standing, mends)
     if not asked:
         mends, order = _with_best_log(standing, mends, order)
+    mends = [*mends, *_stuck(standing, mends)]
     real = [mend for mend in mends if not mend.is_note]
     if not real:
         refuse_missing(standing)
@@ -158,6 +165,23 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         steps=tuple(mending_steps(standing, real, order, live)),
         hosts=tuple(_host_plan(standing, host, real) for host in standing.hosts),
     )  # fmt: skip
+
+
+def _stuck(standing: QuorumAssessment, mends: Sequence[Mend]) -> Iterator[Mend]:
+    """Yield why Kafka exits on a directory that no case repairs, as with settings and mounts."""
+    repaired = {mend.host.name for mend in mends if not mend.is_note}
+    for host in standing.hosts:
+        quorum = host.survey.quorum
+        obstacle = quorum.obstacle if quorum is not None else None
+        if obstacle is None or (host.name in repaired and obstacle.code not in _OF_PEOPLE):
+            continue
+        yield Mend(
+            case=KAFKA_EXITS,
+            host=host,
+            text=f"{host.name}: Kafka exits when it starts, and no plan repairs that:"
+            f" {obstacle.text}",
+            is_note=True,
+        )
 
 
 def _found(
@@ -272,7 +296,11 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
     notice += " If they still have no leader: kraftool quorum health"
     notice += " asks the running controllers, kraftool doctor compares settings and files."
     started = tuple(started_beside(standing, running))
-    if running.is_majority or started:
+    stuck = [note.host.name for note in notes if note.case == KAFKA_EXITS]
+    if stuck:
+        notice = f"Kafka exits when it starts on {listed(stuck)}, and no file needs a repair. Do"
+        notice += " what is said below before you start it, and plan again."
+    elif running.is_majority or started:
         notice = "No file needs a repair. Leave the nodes that run as they are."
         order = replace(order, first=()) if order is not None else None
     elif order is not None and order.first:

@@ -26,6 +26,8 @@ from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.text.words import offsets
 
 SCHEMA_VERSION = 1
+KAFKA_EXITS = "kafka-exits"
+"""The case of a directory on which Kafka exits for a reason that no plan repairs."""
 UNREADABLE = "unreadable"
 """The type of records whose bytes are damaged."""
 SHORT_ID = 12

@@ -12,7 +12,7 @@ from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.names import NO_VOTERS, ElectionState, OffsetAndEpoch, VoterSet
 from kraftool.raft.settings import NodeSettings, Timing
 from kraftool.repair.document import DocumentError
-from kraftool.reports.election.case import Log, NodeCase
+from kraftool.reports.election.case import Log, NodeCase, Obstacle
 from kraftool.reports.election.read import DEFAULT_LISTENER, node_case, placeholder
 from kraftool.reports.voters.model import VoterSourceReport
 
@@ -55,8 +55,8 @@ class SurveyedQuorum:
     """An offset beyond the end of its log that another of its files names."""
     unseen: str = ""
     """Why its log may have had more records than were read; empty if it had no more."""
-    cannot_start: bool = False
-    """True if Kafka exits when it starts on the directory, and does not run on it."""
+    obstacle: Obstacle | None = None
+    """Why Kafka exits when it starts on the directory; None if it starts, or runs on it."""
 
     def __post_init__(self) -> None:
         for pairs in (self.epochs, self.voter_sets, self.kraft_versions):
@@ -99,7 +99,7 @@ def surveyed_quorum(node: NodeCase, cluster_id: str) -> SurveyedQuorum:
         doubtful_voters=node.doubtful_voters,
         named_end=node.named_end,
         unseen=node.unseen,
-        cannot_start=node.cannot_start,
+        obstacle=node.obstacle,
     )
 
 
@@ -137,5 +137,5 @@ def surveyed_node(kept: SurveyedQuorum, source: str) -> NodeCase:
         doubtful_voters=kept.doubtful_voters,
         named_end=kept.named_end,
         unseen=kept.unseen,
-        cannot_start=kept.cannot_start,
+        obstacle=kept.obstacle,
     )

@@ -96,7 +96,7 @@ def _case_of(standing: QuorumAssessment) -> ElectionCase:
     """The quorum, whose logs a repair cuts where their headers contradict each other. Whatever
     keeps a node from starting is repaired before it starts."""
     case = surveyed_case([host.survey for host in standing.hosts]).sound
-    return replace(case, nodes=tuple(replace(node, cannot_start=False) for node in case.nodes))
+    return replace(case, nodes=tuple(replace(node, obstacle=None) for node in case.nodes))
 
 
 def _gravity(order: StartOrder) -> tuple[bool, tuple[int, int]]:

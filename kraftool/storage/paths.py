@@ -64,6 +64,9 @@ class Location:
     path: str
     kind: LocationKind
     directory: str = ""
+    expected_directory: str = ""
+    """Where Kafka looks for the metadata by a server.properties, if only another directory of
+    log.dirs has them: `directory` is that one."""
     log_dirs: tuple[str, ...] = ()
     server: properties.Properties | None = None
     notes: tuple[EntryProblem, ...] = ()
@@ -193,7 +196,6 @@ def _server_properties(path: str, *, settings_alone: bool) -> Location | None:
         if "${" in log_dir
     ]
     log_dirs = [_resolved(log_dir, path) for log_dir in log_dirs]
-    notes += _elsewhere(path, directory, log_dirs)
     if not os.path.isdir(directory):
         if settings_alone:
             location = _settings_alone(path, loaded, notes, f"{directory} is not there")
@@ -202,10 +204,12 @@ def _server_properties(path: str, *, settings_alone: bool) -> Location | None:
             f"{path} leads to {directory}, which is not there",
             hint="name the data directory itself if it was moved",
         )
+    has_metadata = _with_metadata(directory, log_dirs)
     return Location(
         path=path,
         kind=LocationKind.PROPERTIES,
-        directory=directory,
+        directory=has_metadata,
+        expected_directory=directory if has_metadata != directory else "",
         log_dirs=tuple(log_dirs),
         server=loaded,
         notes=tuple(notes),
@@ -236,15 +240,12 @@ def _resolved(directory: str, path: str) -> str:
     )
 
 
-def _elsewhere(path: str, directory: str, log_dirs: list[str]) -> Iterator[EntryProblem]:
-    """Kafka looks for the metadata in one log dir only, and starts anew when it is in another."""
-    if os.path.isdir(os.path.join(directory, METADATA_PARTITION)):
-        return
-    for other in log_dirs:
-        if other != directory and os.path.isdir(os.path.join(other, METADATA_PARTITION)):
-            yield EntryProblem(
-                name=path,
-                reason=f"it leads to {directory}, but the metadata partition is in {other}",
-                severity=Severity.WARNING,
-                hint="metadata.log.dir, or the order of log.dirs, says where Kafka looks",
-            )
+def _with_metadata(directory: str, log_dirs: list[str]) -> str:
+    """Return the directory that has the metadata partition: another one of log.dirs if that alone
+    has it, as after mounts in each other's place."""
+    having = [
+        log_dir
+        for log_dir in dict.fromkeys((directory, *log_dirs))
+        if os.path.isdir(os.path.join(log_dir, METADATA_PARTITION))
+    ]
+    return having[0] if len(having) == 1 else directory

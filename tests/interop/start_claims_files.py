@@ -307,6 +307,16 @@ FILES = (
         damage=d.second_directory(d.remove_meta), shows=(exits("No `meta.properties` found in"),),
     ),
     Claim(
+        code="KT-DIR-METADATA-PLACE", damage=d.metadata_elsewhere(),
+        says="Kafka exits when it starts", shows=(exits("Found unexpected metadata location"),),
+    ),
+    Claim(
+        code="KT-DIR-METADATA-PLACE", damage=d.metadata_elsewhere(also_here=True), name="both",
+        says="Another directory of log.dirs has __cluster_metadata-0, and not only the one in which"
+            " Kafka looks for the metadata: Kafka exits when it starts",
+        shows=(exits("Found unexpected metadata location"),),
+    ),
+    Claim(
         code="KT-DIR-LOG-DIR-OFFLINE", says="It starts without that directory",
         damage=d.second_directory(d.meta(version="9")), shows=(active, keeps_log),
     ),

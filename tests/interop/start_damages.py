@@ -439,3 +439,19 @@ def three_voters(node: Server) -> None:
 def mark_clean_stop(node: Server) -> None:
     """The file that a broker leaves at a clean stop; it concerns topics only."""
     (node.data / ".kafka_cleanshutdown").write_text('{"version":0,"brokerEpoch":1}')
+
+
+def metadata_elsewhere(*, also_here: bool = False) -> Damage:
+    """The metadata partition is in the second directory of log.dirs, as of swapped mounts: that has
+    the meta.properties of the first one, too."""
+
+    def damage(node: Server) -> None:
+        second_directory()(node)
+        other = node.data.parent / "other"
+        (shutil.copytree if also_here else shutil.move)(node.data / PARTITION, other / PARTITION)
+        if not also_here:
+            kept = (other / "meta.properties").read_bytes()
+            shutil.copy(node.data / "meta.properties", other)
+            (node.data / "meta.properties").write_bytes(kept)
+
+    return damage

@@ -18,7 +18,7 @@ from kraftool.reports.election.assessment import (
     assess,
 )
 from kraftool.reports.election.assessment_words import sentences
-from kraftool.reports.election.case import ElectionCase
+from kraftool.reports.election.case import ElectionCase, Obstacle
 from kraftool.reports.election.losses import (
     CommitEvidence,
     CommitStatus,
@@ -295,9 +295,12 @@ def test_a_judgement_takes_no_two_seconds(voters: int) -> None:
     print(voters, f"{longest:.3f} s")
 
 
+DAMAGED = Obstacle(code="KT-SNAP-DAMAGE", text="the newest snapshot is damaged")
+
+
 def without_a_start(case: ElectionCase, *ids: int) -> ElectionCase:
     for node_id in ids:
-        case = case.with_node(replace(case.by_id[node_id], cannot_start=True))
+        case = case.with_node(replace(case.by_id[node_id], obstacle=DAMAGED))
     return case
 
 

@@ -13,6 +13,7 @@ from dataclasses import field
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.reports.files.metadata_summary import NodeIds
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as dir_kinds
@@ -50,6 +51,7 @@ def findings_of_log_dirs(
     ids = _Ids(home.cluster_id, node_id if node_id is not None else home.node_id)
     if home.directory_id is not None:
         ids.paths[home.directory_id] = location.directory
+    yield from _metadata_elsewhere(location)
     seen = {os.path.realpath(location.directory)}
     for path in location.log_dirs:
         if "${" in path or os.path.realpath(path) in seen:
@@ -67,6 +69,30 @@ def findings_of_log_dirs(
             yield dir_kinds.LOG_DIR.at(name, text, advice=_MOUNT_OR_FORMAT)
         else:
             yield from _compared(name, path, meta, ids)
+
+
+def _metadata_elsewhere(location: Location) -> Iterator[Finding]:
+    """Yield where the metadata are, if Kafka looks for them in another directory."""
+    expected = location.expected_directory or location.directory
+    for path in dict.fromkeys(location.log_dirs):
+        folder = os.path.join(path, METADATA_FOLDER)
+        if "${" in path or not os.path.isdir(folder) or _is_same(path, expected):
+            continue
+        if not location.expected_directory:
+            text = f"Kafka looks for the metadata in {expected}, and this folder is here too"
+            yield dir_kinds.METADATA_PLACE.at(folder, text)
+            continue
+        yield dir_kinds.METADATA_PLACE.at(
+            folder,
+            f"the metadata log is here, and Kafka looks for it in {expected}",
+            advice=f"with Kafka stopped, mount {expected} and {path} in each other's place. If the"
+            f" mounts are right, set metadata.log.dir={path}. Do not remove the voter: its log is"
+            " here",
+        )
+
+
+def _is_same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _compared(name: str, path: str, meta: MetaProperties, ids: _Ids) -> Iterator[Finding]:

@@ -227,6 +227,6 @@ def _next_sentence(assessment: Assessment) -> str:
     if assessment.next_step is NextStep.NOTHING:
         if assessment.to_repair:
             able = [node for node in assessment.given if node not in assessment.to_repair]
-            return f"Start {listed(able)} in any order"
+            return f"Start {listed(able)}{' in any order' if len(able) > 1 else ''}"
         return "Start the nodes in any order"
     return "Plan a recovery with kraftool recover plan before you start any node"

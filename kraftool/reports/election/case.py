@@ -147,6 +147,15 @@ class Log:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """A finding on which Kafka exits when it starts."""
+
+    code: str
+    text: str
+    """Where and what it is, and what to do, in sentences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeCase:
     """One node with its disk."""
 
@@ -161,8 +170,8 @@ class NodeCase:
     assumed: str = ""
     """What was assumed of it, in words, where no directory tells."""
     notes: tuple[str, ...] = ()
-    cannot_start: bool = False
-    """True if Kafka exits when it starts on the disk, and does not run now."""
+    obstacle: Obstacle | None = None
+    """Why Kafka exits when it starts on the disk; None if it starts, or runs now."""
     is_running: bool = False
     """True if a process held the directory's lock: its log may have grown since it was read."""
     read_end: int | None = None
@@ -189,6 +198,11 @@ class NodeCase:
         """The node with the part of its log that is evidence."""
         log = self.log.sound
         return self if log is self.log else replace(self, log=log)
+
+    @property
+    def cannot_start(self) -> bool:
+        """True if Kafka exits when it starts on the disk."""
+        return self.obstacle is not None
 
     @property
     def is_witness(self) -> bool:

@@ -28,7 +28,7 @@ from kraftool.raft.names import (
 )
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, TIMING_KEYS, NodeSettings, Timing
 from kraftool.reports.directory.voter_sources import read_sources
-from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachable_by
+from kraftool.reports.election.case import ElectionCase, Log, NodeCase, Obstacle, reachable_by
 from kraftool.reports.election.moments import at_one_moment
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as kinds
@@ -218,7 +218,7 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
         has_unreadable_state=is_unreadable,
         source=source.name,
         notes=tuple(notes),
-        cannot_start=obstacle is not None,
+        obstacle=_obstacle(obstacle) if obstacle is not None else None,
         is_running=is_running,
         doubtful_voters=()
         if log.control(static).voters or source.newest is None
@@ -234,6 +234,12 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
             None,
         ),
     )
+
+
+def _obstacle(finding: Finding) -> Obstacle:
+    advice = f". {finding.advice[:1].upper()}{finding.advice[1:]}" if finding.advice else ""
+    text = f"{finding.file}: {finding.sentence()} ({finding.code}){advice}"
+    return Obstacle(code=finding.code, text=text)
 
 
 def _unseen(source: VoterSourceReport, log: Log) -> str:

@@ -25,7 +25,7 @@ def wiped(case: ElectionCase, node_id: int) -> ElectionCase:
         election=None,
         assumed="formatted again",
         notes=(),
-        cannot_start=False,
+        obstacle=None,
     )
     return case.with_node(anew).noting(
         f"{node_id} is wiped: formatted again, with another directory id and no log"

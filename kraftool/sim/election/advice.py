@@ -97,7 +97,7 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
     missing = [node_id for node_id in report.case.unknown if node_id in report.case.voters.ids]
     voting = {voter.key.id for voter in report.case.voters}
     down = sorted(voting & {*report.conditions.down, *missing})
-    back = f" Bring node {listed(down)} back first." if down else ""
+    back = f" {_bring_back(report.case, down)} first." if down else ""
     names = listed((restart.node_id for restart in unsafe), "or")
     if len(report.case.voters) == 1:
         yield AdviceStep("It is the only voter: while it is down there is no leader.")
@@ -117,7 +117,8 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
         )
     elif down:
         yield AdviceStep(
-            f"Bring node {listed(down)} back. Do not restart another voter before it has caught up."
+            f"{_bring_back(report.case, down)}. Do not restart another voter before it has caught"
+            " up."
         )
     elif is_fine:
         grave = any(finding.severity is not Severity.INFO for finding in report.case.findings)
@@ -255,7 +256,12 @@ def _ways_out(report: Report) -> Iterable[AdviceStep]:
     if report.revivals:
         groups = [listed(revival) for revival in report.revivals]
         either = "either" if len(groups) == 2 else "any" if len(groups) > 2 else "it"
-        yield AdviceStep(f"Start {listed(groups, 'or')}: with {either} a leader can be elected.")
+        if report.case.cannot_start.isdisjoint(*report.revivals):
+            start = f"Start {listed(groups, 'or')}"
+        else:
+            ways = [_start_words(report.case, revival) for revival in report.revivals]
+            start = f"{ways[0].capitalize()}{''.join(f', or {way}' for way in ways[1:])}"
+        yield AdviceStep(f"{start}: with {either} a leader can be elected.")
     if report.heals:
         yield AdviceStep("Repair the network: without the partition a leader can be elected.")
     unknown = [node_id for node_id in report.case.unknown if node_id in report.case.voters.ids]
@@ -274,6 +280,22 @@ def _ways_out(report: Report) -> Iterable[AdviceStep]:
                 f" ({best.end.offset} of epoch {best.end.epoch})."
             )
         yield from _old_disks(report)
+
+
+def _bring_back(case: ElectionCase, down: Sequence[int]) -> str:
+    """Return what to do about nodes that are down, some of which have to be repaired."""
+    broken = [node_id for node_id in down if node_id in case.cannot_start]
+    repair = f"Repair node {listed(broken)}, and b" if broken else "B"
+    return f"{repair}ring node {listed(down)} back"
+
+
+def _start_words(case: ElectionCase, ids: Iterable[int]) -> str:
+    """Return what to do so that these nodes run: `start 1 and 3`, `repair 2, and start 1 and 2`."""
+    ids = sorted(ids)
+    broken = [node_id for node_id in ids if node_id in case.cannot_start]
+    if broken == ids:
+        return f"repair and start {listed(ids)}"
+    return f"repair {listed(broken)}, and start {listed(ids)}" if broken else f"start {listed(ids)}"
 
 
 def _old_disks(report: Report) -> Iterable[AdviceStep]:

@@ -180,6 +180,16 @@ LOG_DIR = _kind(
     remedy=Remedy.SHOW_STORAGE,
     keeps_from_starting=True,
 )
+METADATA_PLACE = _kind(
+    "METADATA-PLACE",
+    _ERROR,
+    "Another directory of log.dirs has __cluster_metadata-0, and not only the one in which Kafka"
+    " looks for the metadata: Kafka exits when it starts.",
+    "find out which of the two is this node's metadata log (kraftool dump shows the end of each),"
+    " and move the other folder out of log.dirs",
+    remedy=Remedy.SHOW_STORAGE,
+    keeps_from_starting=True,
+)
 LOG_DIR_OFFLINE = _kind(
     "LOG-DIR-OFFLINE",
     _WARNING,

@@ -136,8 +136,8 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         method=Method.REBUILD if rebuilds else Method.MEND,
         cases=tuple(dict.fromkeys(mend.case for mend in mends)),
         summary=(
-            *(mend.text for mend in mends), *described(live), *_ordered(order), *omissions,
-            *_replaced(standing),
+            *(mend.text for mend in mends), *described(live), *_ordered(standing, order),
+            *omissions, *_replaced(standing),
         ),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
@@ -271,7 +271,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         notice = "No file needs a repair. Leave the nodes that run as they are."
         order = replace(order, first=()) if order is not None else None
     elif order is not None and order.first:
-        notice = f"No file needs a repair, but t{next(_ordered(order))[1:]}"
+        notice = f"No file needs a repair, but t{next(_ordered(standing, order))[1:]}"
     elif fallen:
         notice = "No file needs a repair, and no repair can restore what is missing:"
         notice += f" {'; '.join(risk.text for own, _ in fallen for risk in own)}."
@@ -330,9 +330,13 @@ def _replaced(standing: QuorumAssessment) -> Iterator[str]:
         )
 
 
-def _ordered(order: StartOrder | None) -> Iterator[str]:
+def _ordered(standing: QuorumAssessment, order: StartOrder | None) -> Iterator[str]:
     if order is not None and order.first:
-        yield f"The order of starts matters: start {listed(order.first)} first; {danger(order)}."
+        rest = sorted(standing.voters.ids - set(order.first))
+        first = f"start {listed(order.first)} first"
+        if standing.lost and set(rest) <= standing.lost.ids:
+            first = f"start {listed(order.first)} before a node that replaces {listed(rest)}"
+        yield f"The order of starts matters: {first}; {danger(order)}."
 
 
 def _given_up(

@@ -135,6 +135,8 @@ class Assessment:
     """The nodes that can win with some voters, those not given included."""
     harmful: tuple[int, ...]
     """Those of them that would cut what may be committed."""
+    cutting: tuple[int, ...] = ()
+    """Those of them that lack records that a directory shows."""
     forgetful: tuple[ForgetfulVoter, ...]
     """Voters that may have had more than their directory shows."""
     not_given: tuple[int, ...]
@@ -201,6 +203,7 @@ def assess(case: ElectionCase) -> Assessment:
         voters=tuple(sorted(voters.ids)),
         can_lead=tuple(sorted(leaders)),
         harmful=tuple(sorted(harmful | {loss.leader for loss in later})),
+        cutting=tuple(sorted({loss.leader for loss in weighing})),
         forgetful=_forgetful(known),
         not_given=_not_given(case),
         lagging=_lagging(case),

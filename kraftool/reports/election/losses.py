@@ -108,7 +108,7 @@ def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[Re
     inside = sorted({start, end, *(border for border in case.borders if start < border < end)})
     record_losses: list[RecordLoss] = []
     for first, after in pairwise(inside):
-        epoch = node.log.epoch_at(after - 1) or 0
+        epoch = node.log.known_epoch(after - 1)
         holders = tuple(
             node_case.id for node_case in case.nodes if node_case.log.has(after - 1, epoch)
         )

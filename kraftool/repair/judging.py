@@ -108,9 +108,10 @@ def _counts_as_lost(ids: Sequence[int]) -> str:
 
 def surveyed_case(surveys: Sequence[Survey]) -> ElectionCase:
     """The quorum at rest, of the cluster that most surveys are of."""
-    home = home_of(survey.identity.cluster_id for survey in surveys)
+    counting = [survey for survey in surveys if survey.quorum is not None]
+    home = home_of(survey.identity.cluster_id for survey in counting)
     return quorum_of(
         surveyed_node(survey.quorum, survey.path)
-        for survey in surveys
+        for survey in counting
         if survey.quorum is not None and (survey.identity.cluster_id or home) == home
     )

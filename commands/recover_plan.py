@@ -109,7 +109,7 @@ def plan(
     from kraftool.repair.planner import plan_for, read_quorum
     from kraftool.repair.request import PlanRequest, with_settings
     from kraftool.repair.step_commands import naming_its_file
-    from kraftool.reports.election.assessment import QuorumSafety
+    from kraftool.reports.election.assessment import NextStep, QuorumSafety
     from kraftool.reports.election.assessment_words import sentences
     from kraftool.storage.random_ids import random_uuid
 
@@ -142,7 +142,8 @@ def plan(
             to.document(plan_document(judged, refused=error))
             to.flush()
         else:
-            for line in sentences(judged):
+            is_loop = judged.next_step is NextStep.RECOVER  # it names this command
+            for line in sentences(judged, with_next=not is_loop):
                 to.note(printable(line))
             options = [word for setting in settings or () for word in ("--set", setting)]
             options += [word for risk in accept or () for word in ("--accept", risk)]

@@ -17,6 +17,7 @@ from kraftool.repair.survey import Survey
 from kraftool.reports.election.assessment import Assessment, LossBound, assess
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.losses import CommitEvidence, may_have_unseen_by_doubt
+from kraftool.reports.election.memory import Forgotten
 from kraftool.reports.election.read import quorum_of
 from kraftool.reports.files.home_cluster import home_of
 from kraftool.reports.text.words import listed
@@ -29,24 +30,19 @@ def judge(surveys: Sequence[Survey]) -> Assessment:
 
 def forgetful_voters(standing: QuorumAssessment, assessment: Assessment) -> dict[int, str]:
     """Given voters that count as lost for what they confirmed, though nobody says they are lost,
-    and why.
+    and why: their logs are gone.
 
-    A damaged log is not one: its batches behind the damage show how far it went.
+    A damaged log is not: its batches behind the damage show how far it went. An old copy or a log
+    that was cut counts only if no voter has a whole one.
     """
     forgot = {
         voter.id: voter.reason
         for voter in assessment.forgetful
-        if not (voter.is_doubt or voter.is_damage)
+        if voter.is_gone or (assessment.lacks_whole_voter and not voter.is_damage)
     }
     for host in standing.hosts:
         if host.node_id is not None and host.lost_log and standing.votes(host):
             forgot.setdefault(host.node_id, f"has lost its log, which {host.lost_log}")
-    for host in standing.hosts if forgot else ():
-        broken = host.survey.log.broken if host.survey.log is not None else None
-        if host.node_id is not None and standing.votes(host) and broken is not None and broken.torn:
-            # After a crash nothing that was confirmed is in it. But something went wrong here.
-            reason = "has a log with a torn tail, and may have had more"
-            forgot.setdefault(host.node_id, reason)
     lost = {voter.id for voter in standing.lost}
     return {voter_id: forgot[voter_id] for voter_id in sorted(forgot) if voter_id not in lost}
 
@@ -88,12 +84,20 @@ def doubted(plan: Plan, surveys: Sequence[Survey]) -> Plan:
     whom = (
         "each other" if known.case.voters.ids <= given else "a voter whose directory was not given"
     )
+    nothing, but = "nothing", "unless a directory is an old copy or lost its end"
+    if any(_is_certain(forgotten) for forgotten in known.forgotten.values()):
+        nothing = "nothing that a directory shows"
+        but = "but a directory is an old copy or lost its end, and others may be"
     text = (
-        f"possible: nothing is lost{', ' if condition else ''}{condition}, unless a directory"
-        f" is an old copy or lost its end: {reasons}. No directory here has what such a voter"
-        f" confirmed with {whom}"
+        f"possible: {nothing} is lost{', ' if condition else ''}{condition}, {but}: {reasons}."
+        f" No directory here has what such a voter confirmed with {whom}"
     )
     return replace(plan, loss=replace(plan.loss, verdict=LossBound.POSSIBLE, text=text))
+
+
+def _is_certain(forgotten: Forgotten) -> bool:
+    """True if a log that is whole in itself is certainly older than its voter's past."""
+    return not (forgotten.is_doubt or forgotten.is_damage or forgotten.is_gone)
 
 
 def _counts_as_lost(ids: Sequence[int]) -> str:
@@ -104,9 +108,10 @@ def _counts_as_lost(ids: Sequence[int]) -> str:
 
 def surveyed_case(surveys: Sequence[Survey]) -> ElectionCase:
     """The quorum at rest, of the cluster that most surveys are of."""
-    home = home_of(survey.identity.cluster_id for survey in surveys)
+    counting = [survey for survey in surveys if survey.quorum is not None]
+    home = home_of(survey.identity.cluster_id for survey in counting)
     return quorum_of(
         surveyed_node(survey.quorum, survey.path)
-        for survey in surveys
+        for survey in counting
         if survey.quorum is not None and (survey.identity.cluster_id or home) == home
     )

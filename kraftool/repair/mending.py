@@ -52,7 +52,7 @@ from kraftool.repair.quorum_assessment import (
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import PlanRefused, accepted, refuse_ignored
 from kraftool.repair.request import Acceptance
-from kraftool.repair.shortfall import Shortfall, shortfall, unconfirmed
+from kraftool.repair.shortfall import Shortfall, shortfall
 from kraftool.repair.ways import StartOrder, danger, is_better, start_order, start_steps
 from kraftool.reports.election.assessment import (
     Assessment,
@@ -149,8 +149,8 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         method=Method.REBUILD if rebuilds else Method.MEND,
         cases=tuple(dict.fromkeys(mend.case for mend in mends)),
         summary=(
-            *(mend.text for mend in mends), *described(live), *_ordered(order), *omissions,
-            *_replaced(standing),
+            *(mend.text for mend in mends), *described(live), *_ordered(standing, order),
+            *omissions, *_replaced(standing),
         ),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
@@ -286,11 +286,12 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
     risks = [common_risk for common_risk in common_risks(standing) if common_risk.word in about]
     fallen = list(_given_up(standing, order))
     risks += [risk for own, _ in fallen for risk in own]
-    unsafe = "" if order is not None else _unsafe(standing, judge(standing.request.surveys))
+    judged = judge(standing.request.surveys)
+    unsafe = "" if order is not None else _unsafe(standing, judged)
     if unsafe and all(risk.word != Acceptance.AHEAD.value for risk in risks):
         risks.append(Risk(word=Acceptance.AHEAD.value, text=unsafe))
         fallen.append(((risks[-1],), None))
-    running = judge(standing.request.surveys).running
+    running = judged.running
     notice = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
     notice += " which is a majority, and nothing in it keeps Kafka from starting."
     notice += " If they still have no leader: kraftool quorum health"
@@ -304,10 +305,13 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         notice = "No file needs a repair. Leave the nodes that run as they are."
         order = replace(order, first=()) if order is not None else None
     elif order is not None and order.first:
-        notice = f"No file needs a repair, but t{next(_ordered(order))[1:]}"
+        notice = f"No file needs a repair, but t{next(_ordered(standing, order))[1:]}"
     elif fallen:
         notice = "No file needs a repair, and no repair can restore what is missing:"
         notice += f" {'; '.join(risk.text for own, _ in fallen for risk in own)}."
+    elif judged.is_doubted and any(not voter.is_doubt for voter in judged.forgetful):
+        notice = "No file needs a repair, and any order of starts keeps what the directories show."
+        notice += " What none of them shows is in the loss of this plan."
     return Plan(
         schema_version=SCHEMA_VERSION,
         created_ms=standing.request.now_ms,
@@ -360,9 +364,13 @@ def _replaced(standing: QuorumAssessment) -> Iterator[str]:
         )
 
 
-def _ordered(order: StartOrder | None) -> Iterator[str]:
+def _ordered(standing: QuorumAssessment, order: StartOrder | None) -> Iterator[str]:
     if order is not None and order.first:
-        yield f"The order of starts matters: start {listed(order.first)} first; {danger(order)}."
+        rest = sorted(standing.voters.ids - set(order.first))
+        first = f"start {listed(order.first)} first"
+        if standing.lost and set(rest) <= standing.lost.ids:
+            first = f"start {listed(order.first)} before a node that replaces {listed(rest)}"
+        yield f"The order of starts matters: {first}; {danger(order)}."
 
 
 def _given_up(
@@ -374,9 +382,7 @@ def _given_up(
         sources = {mend.source.name for mend in mends if mend.source is not None}
         yield from shortfall(standing, replaced, sources)
         return
-    proofs = list(unconfirmed(standing, replaced))
-    yield from proofs
-    if order.lost_range is None or (order.lost_range[1] is None and proofs):
+    if order.lost_range is None:
         return
     first, end = order.lost_range
     if end is None or order.holder is None:

@@ -216,15 +216,18 @@ def test_the_blocks_of_generated_quorums_on_disk_are_equal(voters: int, tmp_path
 
 _CONTRADICTING = (97, 102, 110, 194, 365)
 """Incidents with flipped bits in offsets and epochs, on which the commands disagreed."""
+_WIDE = range(INCIDENTS)
+"""Combined nodes too, several log directories, an upgrade from kraft.version 0, small files."""
 
 
 def test_the_blocks_of_generated_incidents_are_equal(tmp_path: Path) -> None:
     states = set()
     made = 0
-    for seed in {*_CONTRADICTING, *range(INCIDENTS)}:
-        folder = tmp_path / str(seed)
+    seeds = [*((seed, False) for seed in _CONTRADICTING), *((seed, True) for seed in _WIDE)]
+    for seed, is_wide in seeds:
+        folder = tmp_path / f"{seed}-{is_wide}"
         try:
-            incident = Incident.made(seed, folder)
+            incident = Incident.made(seed, folder, is_wide=is_wide)
         except NoIncident:
             continue
         paths = [str(path) for path in incident.paths.values()]

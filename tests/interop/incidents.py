@@ -156,10 +156,11 @@ INCIDENTS = (
         ),
         saved=lambda past: (past.broker, "lagging"),
     ),
+    # The commonest accident: a copy of before beside a whole voter. An order of starts keeps all.
     Incident(
         name="stale-leader",
         damage=lambda past: past.restore(past.others[1], "level"),
-        questions=(Question(loss=LossBound.UNBOUNDED, cases=(), is_refused=True),),
+        questions=(Question(loss=LossBound.POSSIBLE, cases=()),),
     ),
     # A lost voter of a living majority, and its ways without loss.
     _with_the_leader_lost("lost-voter", lambda past: _emptied(past.others[1])),

@@ -19,7 +19,7 @@ from tests.interop.recovering import cluster_of
 
 pytestmark = pytest.mark.interop
 DYNAMIC, STATIC = "dynamic", "static"
-QUORUMS = [(version, kind) for version in ("4.3.0", "3.9.1") for kind in (DYNAMIC, STATIC)]
+QUORUMS = [(version, kind) for version in ("4.3.1", "4.3.0", "3.9.1") for kind in (DYNAMIC, STATIC)]
 BY_NAME = {incident.name: incident for incident in INCIDENTS}
 
 
@@ -43,6 +43,7 @@ def past(
     "name",
     [
         "stale-majority",
+        "stale-leader",
         "rebuild-that-was-asked-for",
         "damage-before-a-snapshot",
         "flipped-bit",

@@ -205,7 +205,7 @@ class _Operator:
 
 def name_directory(properties: Path, data: Path) -> None:
     lines = properties.read_text().splitlines()
-    kept = [line for line in lines if not line.startswith("log.dirs=")]
+    kept = [line for line in lines if not line.startswith(("log.dirs=", "metadata.log.dir="))]
     properties.write_text("\n".join([*kept, f"log.dirs={data}"]) + "\n")
 
 
@@ -248,8 +248,7 @@ def outcomes_of(incident: Incident, plan: Plan) -> tuple[list[Started], str]:
         seed = _node_of(plan, plan.seed)
         return leaders(nodes, {seed}), "; ".join(dead)
     for node in incident.lost:
-        directory_id = uuid_of(f"d{node}") if incident.is_dynamic else None
-        nodes[node] = empty(node, directory_id, static)
+        nodes[node] = empty(node, uuid_of(f"d{node}"), static)
     starts = [step for step in plan.steps if step.action is Action.START]
     up = set(nodes)
     if len(starts) > 1:

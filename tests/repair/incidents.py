@@ -21,6 +21,7 @@ from kraftool.sim.node import Node
 from kraftool.sim.options import Options
 from kraftool.sim.runner import Play
 from kraftool.sim.world import World
+from tests.repair.incident_layouts import laid_out
 from tests.repair.repair_cases import PARTITION
 from tests.repair.simulated_directories import Records, numbers_in, numbers_of, uuid_of, write
 from tests.repair.simulated_loss import BEFORE
@@ -43,6 +44,13 @@ class Harm(StrEnum):
     NO_SNAPSHOT = "lost snapshot"
     SWAPPED = "swapped disks"
     FOREIGN = "foreign directory"
+    SNAPSHOT_ALONE = "snapshot without a log"
+    DAMAGED_CHECKPOINT = "damaged newest checkpoint"
+    DAMAGED_SMALL_FILE = "damaged small file"
+
+
+_FIRST = list(Harm)[: list(Harm).index(Harm.SNAPSHOT_ALONE)]
+"""The harms of incidents that are not wide: a seed is the same incident for ever."""
 
 
 class NoIncident(Exception):
@@ -57,9 +65,11 @@ class Past:
     copies: dict[int, list[tuple[int, Disk]]]
 
     @classmethod
-    def played(cls, random: Random, voters: int, *, dynamic: bool) -> Past:
+    def played(cls, random: Random, voters: int, *, dynamic: bool, upgraded: bool = False) -> Past:
         is_calm = random.random() < 0.4
         faults = random.sample(BEFORE, random.randrange(1, len(BEFORE)))
+        if upgraded:  # in the middle of the log, so that old copies are of kraft.version 0
+            is_calm, faults = False, [*faults, "upgrade"]
         options = Options(
             voters=voters,
             observers=random.randrange(3),
@@ -110,24 +120,34 @@ class Incident:
     """Nodes that have a directory of another cluster."""
     shown: set[int] = field(default_factory=set)
     """The records that the directories have, damaged batches included."""
+    is_wide: bool = False
+    """True if all harms may happen, to nodes of every layout (`incident_layouts.py`)."""
 
     @classmethod
-    def made(cls, seed: int, root: Path) -> Incident:
+    def made(cls, seed: int, root: Path, *, is_wide: bool = False) -> Incident:
         """Play a seed. Raises NoIncident where it makes none."""
         random = Random(seed)
         size, is_dynamic = random.choice((3, 3, 5)), random.random() < 0.5
-        past = Past.played(random, size, dynamic=is_dynamic)
+        is_upgraded = is_wide and not is_dynamic and random.random() < 0.5
+        past = Past.played(random, size, dynamic=is_dynamic, upgraded=is_upgraded)
         if 0 not in past.committed:
             raise NoIncident  # not even metadata.version is committed: nobody has used it
         voters = range(1, size + 1)
         records = Records([node for node in past.nodes if node not in voters])
-        made = cls(seed, root, random, past, records, voters, is_dynamic)
+        made = cls(seed, root, random, past, records, voters, is_dynamic, is_wide=is_wide)
         made._harm()
+        if is_wide:
+            made.harms += laid_out(made.paths, made.data, voters, random)
         return made
 
     def __str__(self) -> str:
         kind = "dynamic" if self.is_dynamic else "static"
         return f"seed {self.seed}: {len(self.voters)} {kind} voters; {'; '.join(self.harms)}"
+
+    @property
+    def has_log_dirs(self) -> bool:
+        """True if a node has several log directories."""
+        return any("metadata.log.dir=" in path.read_text() for path in self.paths.values())
 
     @property
     def lost(self) -> list[int]:
@@ -138,7 +158,8 @@ class Incident:
 
     def _harm(self) -> None:
         random = self.random
-        planned = [random.choice(list(Harm)) for _ in range(random.choice((1, 1, 2, 2, 3)))]
+        harms = list(Harm) if self.is_wide else _FIRST
+        planned = [random.choice(harms) for _ in range(random.choice((1, 1, 2, 2, 3)))]
         hurt = random.sample(list(self.voters), min(len(planned), len(self.voters)))
         before = [Harm.OLD_COPY, Harm.FOREIGN]
         disks = {member: node.disk for member, node in self.past.nodes.items()}
@@ -272,6 +293,38 @@ class Incident:
         path.unlink()
         self.harms.append(f"node {node_id} lost {path.name}")
 
+    def _leave_snapshot(self, node_id: int) -> None:
+        folder = self._data(node_id) / PARTITION
+        paths = sorted(folder.glob("*.checkpoint"))
+        self._some_file([path for path in paths if not path.name.startswith("0" * 20)])
+        for path in folder.glob("*.log"):
+            path.unlink()
+        self.harms.append(f"node {node_id} has a snapshot and no log")
+
+    def _damage_checkpoint(self, node_id: int) -> None:
+        paths = sorted((self._data(node_id) / PARTITION).glob("*.checkpoint"))
+        path = self._some_file(paths[-1:])
+        path.chmod(0o644)
+        half = path.stat().st_size // 2
+        path.write_bytes(path.read_bytes()[:half] + self.random.randbytes(half))
+        self.harms.append(f"node {node_id}: the second half of {path.name} is random")
+
+    def _damage_small_file(self, node_id: int) -> None:
+        data = self._data(node_id)
+        folder = data / PARTITION
+        if not folder.is_dir():
+            raise NoIncident
+        path = self.random.choice(
+            (
+                folder / "leader-epoch-checkpoint",
+                folder / "partition.metadata",
+                folder / "quorum-state",
+                data / "bootstrap.checkpoint",
+            )
+        )
+        path.write_bytes(self.random.choice((b"", b"\n\n", self.random.randbytes(40))))
+        self.harms.append(f"node {node_id}: {path.name} is garbage of {path.stat().st_size} bytes")
+
     def _swap(self, node_id: int) -> None:
         """The disks of two nodes are mixed up: each finds the other's."""
         others = [node for node in self.data if node != node_id and node in self.voters]
@@ -299,7 +352,7 @@ class Incident:
         return self.random.choice(usable)
 
 
-_FLIPS = (Harm.FLIPPED_BYTE, Harm.FLIPPED_BIT)
+_FLIPS = (Harm.FLIPPED_BYTE, Harm.FLIPPED_BIT, Harm.DAMAGED_CHECKPOINT)
 """They come last: what they hit is damaged, and not gone."""
 _HARMS: dict[Harm, Callable[[Incident, int], None]] = {
     Harm.LOST: Incident._lose,
@@ -310,4 +363,7 @@ _HARMS: dict[Harm, Callable[[Incident, int], None]] = {
     Harm.NO_QUORUM_STATE: Incident._lose_election,
     Harm.NO_SNAPSHOT: Incident._lose_snapshot,
     Harm.SWAPPED: Incident._swap,
+    Harm.SNAPSHOT_ALONE: Incident._leave_snapshot,
+    Harm.DAMAGED_CHECKPOINT: Incident._damage_checkpoint,
+    Harm.DAMAGED_SMALL_FILE: Incident._damage_small_file,
 }

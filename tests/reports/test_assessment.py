@@ -94,9 +94,9 @@ def test_a_running_broker_is_evidence_against_a_stopped_leader(running: tuple[in
     """The leader wrote what the broker has, and lacks it: its directory is an old copy."""
     assessment = assess(at_rest({1: 90, 2: 80, 3: 80, 4: 100}, leader=2, running=running))
     assert [(voter.id, voter.is_doubt) for voter in assessment.forgetful] == [
-        (1, False),
+        (1, True),
         (2, False),
-        (3, False),
+        (3, True),
     ]
     assert assessment.loss is LossBound.UNBOUNDED
     assert not assessment.start_first
@@ -110,7 +110,10 @@ def test_what_no_directory_shows_begins_where_the_best_log_ends() -> None:
     assessment = assess(case.with_node(replace(node, log=log)))
     assert (assessment.lost_range, assessment.unseen_from) == ((183, None), 594)
     (sentence,) = (sentence for sentence in sentences(assessment) if "may exist" in sentence)
-    assert "without offsets 183 to 593, these records can be lost" in sentence
+    assert "If node 1 is elected, offsets 183 to 593 can be lost" in sentence, "node 3 has them"
+    assert "from offset 594 on may exist that no directory shows: they are lost if node 1 or" in (
+        sentence
+    )
     assert "from offset 594 on may exist that no directory shows" in sentence
 
 
@@ -186,13 +189,25 @@ def test_what_only_a_snapshot_has_is_cut_off_too() -> None:
     assessment = assess(case.with_node(replace(node, log=log)))
     assert 2 in assessment.can_lead
     assert assessment.state is QuorumSafety.AT_RISK
-    assert assessment.lost_range == (6, None)
+    assert assessment.lost_range == (6, 33)
     assert [(voter.id, voter.first_offset, voter.is_doubt) for voter in assessment.forgetful] == [
         (2, 6, False),
         (3, 1, False),
     ]
     (cut,) = losses(case.with_node(replace(node, log=log)), case.by_id[2])
     assert (cut.first, cut.end, cut.standing) == (6, 33, CommitStatus.COMMITTED)
+
+
+def test_a_snapshot_without_any_log_has_its_records() -> None:
+    """It is all that is left of voter 1: no segment says where its log began."""
+    case = at_rest({1: 33, 2: 6, 3: 1}, leader=1)
+    node = case.by_id[1]
+    alone = replace(node.log, end=0, epochs=(), snapshots=(OffsetAndEpoch(33, 1),))
+    case = case.with_node(replace(node, log=alone))
+    (cut,) = losses(case, case.by_id[2])
+    assert (cut.first, cut.end, cut.holders) == (6, 33, (1,))
+    assert cut.standing is CommitStatus.COMMITTED
+    assert 2 in assess(case).harmful
 
 
 def test_logs_of_running_voters_are_read_moments_apart() -> None:

@@ -22,6 +22,7 @@ from kraftool.reports.election.losses import (
     CommitStatus,
     RecordLoss,
     commit_status,
+    lacks_whole_voter,
     losses_by,
     may_have_unseen,
     may_have_unseen_by_doubt,
@@ -78,6 +79,8 @@ class ForgetfulVoter:
     """It may have had any record from this offset on."""
     reason: str
     """A clause without a subject, as in `has an empty log`."""
+    is_gone: bool
+    """True if the log is gone: nothing shows how far it went."""
     is_damage: bool
     """True if the log is damaged: what is behind the damage shows how far it went."""
     is_doubt: bool
@@ -131,6 +134,8 @@ class Assessment:
     Kafka exits."""
     harmful: tuple[int, ...]
     """Those of them that would cut what may be committed."""
+    cutting: tuple[int, ...] = ()
+    """Those of them that lack records that a directory shows."""
     forgetful: tuple[ForgetfulVoter, ...]
     """Voters that may have had more than their directory shows."""
     not_given: tuple[int, ...]
@@ -142,6 +147,8 @@ class Assessment:
     """If these voters start first and elect a leader, all others are safe to start."""
     is_doubted: bool = False
     """True if records may be committed that no directory shows, should one be an old copy."""
+    lacks_whole_voter: bool = False
+    """True if a voter certainly forgot records, and no voter reaches as far as any node did."""
     is_on_minority: bool = False
     """True if what may be lost is on a minority of the voters, all of which were given: it is
     uncommitted unless a directory is an old copy or lost its end."""
@@ -200,6 +207,7 @@ def assess(case: ElectionCase) -> Assessment:
         voters=tuple(sorted(voters.ids)),
         can_lead=tuple(sorted(can_lead)),
         harmful=tuple(sorted(harmful | {loss.leader for loss in later})),
+        cutting=tuple(sorted({loss.leader for loss in weighing})),
         forgetful=_forgetful(known),
         not_given=_not_given(case),
         lagging=_lagging(case),
@@ -208,6 +216,7 @@ def assess(case: ElectionCase) -> Assessment:
         is_live=case.is_live,
         start_first=first,
         is_doubted=may_have_unseen_by_doubt(known),
+        lacks_whole_voter=lacks_whole_voter(known, voters),
         is_on_minority=bool(weighing)
         and not unseen
         and all(not loss.standing.is_grave for loss in weighing),
@@ -244,6 +253,7 @@ def _forgetful(known: CommitEvidence) -> tuple[ForgetfulVoter, ...]:
             id=voter_id,
             first_offset=forgotten.first,
             reason=forgotten.reason,
+            is_gone=forgotten.is_gone,
             is_damage=forgotten.is_damage,
             is_doubt=forgotten.is_doubt,
         )

@@ -154,13 +154,10 @@ def danger(assessment: Assessment) -> str:
     if end is None:
         unseen = first if unseen is None else unseen
         exist = f"Committed records from offset {unseen} on may exist that no directory shows"
-        if first < unseen:
-            lost = offsets(first, unseen)
-            known = f"If {who} is elected, {lost} can be lost, which may be committed"
-            if len(assessment.harmful) > 1:
-                known = f"If {who} is elected without {lost}, these records can be lost"
-                known += ", which may be committed"
-            return f"{known}. {exist}: they are lost too"
+        if first < unseen and assessment.cutting:
+            lost, cutting = offsets(first, unseen), f"node {listed(assessment.cutting, 'or')}"
+            known = f"If {cutting} is elected, {lost} can be lost, which may be committed"
+            return f"{known}. {exist}: they are lost if {who} is elected"
         return f"{exist}: they are lost if {who} is elected"
     loss = f"If {who} is elected, {lost_words(assessment)} {_are(assessment)} lost"
     if assessment.is_on_minority:
@@ -218,8 +215,10 @@ def _next_sentence(assessment: Assessment) -> str:
     if assessment.next_step is NextStep.START_FIRST:
         later = {*assessment.start_first, *assessment.to_repair}
         rest = tuple(voter for voter in assessment.voters if voter not in later)
-        then = f", wait until they have a leader and equal logs, then start {listed(rest)}"
-        return f"Start {listed(assessment.start_first)} first{then if rest else ''}"
+        then = "wait until they have a leader and equal logs"
+        if not rest:
+            return f"Start {listed(assessment.start_first)} together, and {then}"
+        return f"Start {listed(assessment.start_first)} first, {then}, then start {listed(rest)}"
     if assessment.next_step is NextStep.GIVE_OTHERS:
         if not assessment.voters:
             return "Give the directories of the other nodes too"

@@ -106,13 +106,20 @@ class Log:
         number = bisect_right(self.epochs, offset, key=lambda epoch: epoch.start_offset)
         return self.epochs[number - 1].epoch if number else None
 
+    def known_epoch(self, offset: int) -> int:
+        """The epoch of a record that the log has, or that a snapshot of it took the place of."""
+        own = self.epoch_at(offset)
+        beyond = (snapshot.epoch for snapshot in self.snapshots if snapshot.offset > offset)
+        return min(beyond, default=0) if own is None else own
+
     def has(self, offset: int, epoch: int) -> bool:
         """True if this record is in the log, or was before a snapshot took its place."""
-        if offset < self.start:
+        own = self.epoch_at(offset)
+        if own is None:  # a snapshot alone has all of its records
             return any(
                 snapshot.offset > offset and snapshot.epoch >= epoch for snapshot in self.snapshots
             )
-        return self.epoch_at(offset) == epoch
+        return own == epoch
 
     def batches(self, borders: Iterable[int]) -> Iterator[Batch]:
         """The log as batches: one for each stretch of an epoch, cut at control records and at the

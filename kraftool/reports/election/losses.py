@@ -108,7 +108,7 @@ def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[Re
     inside = sorted({start, end, *(border for border in case.borders if start < border < end)})
     record_losses: list[RecordLoss] = []
     for first, after in pairwise(inside):
-        epoch = node.log.epoch_at(after - 1) or 0
+        epoch = node.log.known_epoch(after - 1)
         holders = tuple(
             node_case.id for node_case in case.nodes if node_case.log.has(after - 1, epoch)
         )
@@ -266,22 +266,39 @@ def may_have_had(known: CommitEvidence, voters: VoterSet, voter: int, offset: in
 def may_have_unseen(known: CommitEvidence, leader: NodeCase) -> bool:
     """True if records may be committed that no directory shows, behind all that a leader has.
 
-    That is so unless a majority of its voters was looked at and has forgotten nothing. Half of an
-    even number may be enough, as in `_may_have_changed`: with a change that no directory shows.
+    That is so if the logs of a majority of its voters are gone or damaged, or were not given. Half
+    of an even number may be enough, as in `_may_have_changed`: with a change that no directory
+    shows. An old copy or a cut log beside a whole one is a doubt (`may_have_unseen_by_doubt`), and
+    no reason to expect such records. If no voter has the best log, it is one.
     """
     voters = leader.voters
     if not voters:
         return False
-    doubts = {voter_id for voter_id, forgotten in known.forgotten.items() if forgotten.is_doubt}
+    is_counted = lacks_whole_voter(known, voters)
+    old = {
+        voter_id
+        for voter_id, forgotten in known.forgotten.items()
+        if not (forgotten.is_gone or forgotten.is_damage or is_counted)
+    }
     unknown = {
         voter_id for voter_id in voters.ids if may_have_had(known, voters, voter_id, _BEHIND_ALL)
     }
     may_have_changed = len(voters) % 2 == 0 and not _is_static(voters)
-    return len(unknown - doubts) >= voters.majority - may_have_changed
+    return len(unknown - old) >= voters.majority - may_have_changed
+
+
+def lacks_whole_voter(known: CommitEvidence, voters: VoterSet) -> bool:
+    """True if a voter certainly forgot records, and no voter reaches as far as any node did."""
+    nodes = [node for node in known.case.nodes if not node.assumed]
+    if all(forgotten.is_doubt for forgotten in known.forgotten.values()):
+        return False
+    ends = [end for node in nodes for end in (node.end, node.log.behind) if end is not None]
+    farthest = max(ends, key=lambda end: end.rank)
+    return not any(voters.has(node.key) and node.end.is_at_least(farthest) for node in nodes)
 
 
 def may_have_unseen_by_doubt(known: CommitEvidence) -> bool:
-    """True if the same holds if every voter that may be an old copy is one. (A damaged log is none:
+    """True if the same holds if every voter that may be an old copy is one. (A damaged log is not:
     what is behind the damage shows how far it went.)
 
     A small lag counts, too: a leader that was cut off leaves logs that end before its own, and so

@@ -7,7 +7,7 @@ refuses to say what follows from it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import OffsetAndEpoch
@@ -22,6 +22,8 @@ class Forgotten:
     """It may have had any record from this offset on."""
     reason: str
     """A clause without a subject, as in `has an empty log`."""
+    is_gone: bool = False
+    """True if the log is gone, with the end that it had: nothing shows how far it went."""
     is_damage: bool = False
     """True if the log is damaged: what is behind the damage shows how far it went."""
     is_doubt: bool = False
@@ -45,29 +47,22 @@ def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
     for node in given:
         end = node.end.offset
         if node.unseen:
-            forgotten[node.id] = Forgotten(first=end, reason=node.unseen)
+            forgotten[node.id] = Forgotten(first=end, reason=node.unseen, is_gone=True)
         elif end == 0 and not is_new:
             is_damaged = node.log.is_cut
             reason = "has a log that is damaged at its start" if is_damaged else "has an empty log"
-            forgotten[node.id] = Forgotten(first=0, reason=reason)
+            forgotten[node.id] = Forgotten(first=0, reason=reason, is_gone=True)
         elif node.log.is_cut:
             reason = f"has a damaged log, which is readable up to offset {end}"
             forgotten[node.id] = Forgotten(first=end, reason=reason, is_damage=True)
         elif 0 < node.log.end < end:  # without a log at all it may be as a recovery left it
             reason = f"has a log that ends at {node.log.end}, before its own snapshot at {end}"
-            forgotten[node.id] = Forgotten(first=end, reason=reason)
+            forgotten[node.id] = Forgotten(first=end, reason=reason, is_gone=True)
     voters = [node_case for node_case in given if case.voters.has(node_case.key)]
-    for other in given:
-        reason = _leader_forgot(case, other, other.end)
-        for node in voters if reason else ():
-            if node.end.rank < other.end.rank:
-                # Nothing says which of the shorter logs is an old copy: any of them may be one.
-                forgotten.setdefault(node.id, Forgotten(first=parts_at(other, node), reason=reason))
-        behind = other.log.behind
-        reason = "" if behind is None else _leader_forgot(case, other, behind)
-        for node in voters if reason else ():
-            if behind is not None and node.end.rank < behind.rank:
-                forgotten.setdefault(node.id, Forgotten(first=node.end.offset, reason=reason))
+    # What is certain of one voter comes before what may be of others.
+    proofs = sorted(_less_than_its_leader(case, voters), key=lambda proof: proof[1].is_doubt)
+    for node, proof in proofs:
+        forgotten.setdefault(node.id, proof)
     best = case.most_complete
     for node, reason in _unconfirmed(case, best, forgotten) if best is not None else ():
         forgotten.setdefault(node.id, Forgotten(first=node.end.offset, reason=reason))
@@ -96,8 +91,34 @@ _TORN = "has a torn tail: a crash leaves one, or the end of its log was lost lat
 """A voter flushes its log before it confirms records, so that a crash tears nothing confirmed."""
 
 
-def _leader_forgot(case: ElectionCase, other: NodeCase, last: OffsetAndEpoch) -> str:
-    """Why the end of a node's log proves that its leader has forgotten it; empty if it does not.
+def _less_than_its_leader(
+    case: ElectionCase, voters: Sequence[NodeCase]
+) -> Iterator[tuple[NodeCase, Forgotten]]:
+    """Yield leaders that lack records of their own epoch, and voters that may lack them, too."""
+    for other in case.nodes:
+        behind = other.log.behind
+        ends = (other.end,) if behind is None else (other.end, behind)
+        for last in ends if not other.assumed else ():
+            leader = _leader_that_forgot(case, other, last)
+            for node in voters if leader is not None else ():
+                if node.end.rank >= last.rank:
+                    continue
+                first = parts_at(other, node) if last is not behind else node.end.offset
+                end = last.offset - 1
+                reason = (
+                    f"lacks records up to offset {end} that it wrote as leader of epoch"
+                    f" {last.epoch}, and that node {other.id} has"
+                    if node is leader
+                    else f"ends before node {other.id}, which has records up to offset {end} that"
+                    " their leader lacks: it lagged or was stopped, or it is an old copy"
+                )
+                yield node, Forgotten(first=first, reason=reason, is_doubt=node is not leader)
+
+
+def _leader_that_forgot(
+    case: ElectionCase, other: NodeCase, last: OffsetAndEpoch
+) -> NodeCase | None:
+    """Return the leader of which the end of a node's log proves that it has forgotten records.
 
     A leader has every record of its epoch before anyone else. If it lacks one, its directory is an
     old copy, or a power failure took the end of its log. Sound batches behind damage prove it too.
@@ -105,20 +126,15 @@ def _leader_forgot(case: ElectionCase, other: NodeCase, last: OffsetAndEpoch) ->
     epoch, end = last.epoch, last.offset
     leader_id = _leader_of(case, epoch)
     if end == 0 or leader_id == other.id:
-        return ""
+        return None
     leader = case.by_id.get(leader_id) if leader_id is not None else None
     if leader is None or leader.assumed or leader.is_running:
-        return ""  # the log of a running leader may have grown since it was read
+        return None  # the log of a running leader may have grown since it was read
     if leader.end.offset == 0:
-        return ""  # it was emptied, which says nothing about the others
+        return None  # it was emptied, which says nothing about the others
     if leader.election is not None and leader.election.epoch > epoch:
-        return ""  # it may have dropped the record because a later leader did not have it
-    if leader.end.is_at_least(last):
-        return ""
-    return (
-        f"ends before node {other.id}, although node {leader.id} lacks records up to offset"
-        f" {end - 1} that it wrote as leader of epoch {epoch}"
-    )
+        return None  # it may have dropped the record because a later leader did not have it
+    return None if leader.end.is_at_least(last) else leader
 
 
 def _unconfirmed(

@@ -142,8 +142,8 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         method=Method.REBUILD if rebuilds else Method.MEND,
         cases=tuple(dict.fromkeys(mend.case for mend in mends)),
         summary=(
-            *(mend.text for mend in mends), *described(live), *_ordered(order), *omissions,
-            *_replaced(standing),
+            *(mend.text for mend in mends), *described(live), *_ordered(standing, order),
+            *omissions, *_replaced(standing),
         ),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
@@ -276,7 +276,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         notice = "No file needs a repair. Leave the nodes that run as they are."
         order = replace(order, first=()) if order is not None else None
     elif order is not None and order.first:
-        notice = f"No file needs a repair, but t{next(_ordered(order))[1:]}"
+        notice = f"No file needs a repair, but t{next(_ordered(standing, order))[1:]}"
     elif fallen:
         notice = "No file needs a repair, and no repair can restore what is missing:"
         notice += f" {'; '.join(risk.text for own, _ in fallen for risk in own)}."
@@ -332,9 +332,17 @@ def _replaced(standing: QuorumAssessment) -> Iterator[str]:
         )
 
 
-def _ordered(order: StartOrder | None) -> Iterator[str]:
-    if order is not None and order.first:
-        yield f"The order of starts matters: start {listed(order.first)} first; {danger(order)}."
+def _ordered(standing: QuorumAssessment, order: StartOrder | None) -> Iterator[str]:
+    if order is None or not order.first:
+        return
+    later = [voter.id for voter in standing.voters if voter.id not in order.first]
+    given = {host.node_id for host in standing.hosts if standing.votes(host)}
+    before = "first"
+    if later and not given & {*later}:
+        before = f"before voter {listed(later)} or its replacement"
+        if len(later) > 1:
+            before = f"before voters {listed(later)} or their replacements"
+    yield f"The order of starts matters: start {listed(order.first)} {before}; {danger(order)}."
 
 
 def _given_up(

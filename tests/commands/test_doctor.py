@@ -54,7 +54,7 @@ def test_a_finding_has_cause_evidence_and_the_next_command(
     assert "    1, where 0 was expected" in lines[head:]
     assert any(line.startswith("  → the quorum still has static voters") for line in lines[head:])
     commands = [line for line in lines[head:] if "kafka-features" in line]
-    features = "kafka-features --bootstrap-controller 127.0.0.1:39923"
+    features = "kafka-features.sh --bootstrap-controller 127.0.0.1:39923"
     assert commands == [
         f"    $ {features} describe",
         f"    $ {features} upgrade --feature kraft.version=1",

@@ -36,26 +36,27 @@ from kraftool.reports.text.words import many
 
 _MOST_ALIKE = 3
 """Diagnoses of one code in a section that are shown in full; -v and JSON have them all."""
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _FINE, _INCOMPLETE = "no problems found", "no problems found in what was looked at"
 
 
 def write_report(
     to: Output, report: DoctorReport, parents: Sequence[Parent] = (), *, verbose: bool = False
 ) -> None:
-    """Every section, then the verdict and what looks deeper.
+    """The quorum, then every section, worst first, then the verdict and what looks deeper.
 
     `parents` were given instead of the directories below them.
     """
     for parent in parents:
         _taken(to, parent)
     left_out = {unexamined.path for unexamined in report.unexamined}
-    for section in report.sections:
-        is_complete = section.path not in left_out and not report.ignored
-        _section(to, section, report, is_complete=is_complete, verbose=verbose)
-        to.line()
     assessment = report.assessment
     if report.wiped or (assessment is not None and assessment.voters and not report.is_live):
         _quorum(to, report, assessment)
+        to.line()
+    for section in sorted(report.sections, key=_gravity):
+        is_complete = section.path not in left_out and not report.ignored
+        _section(to, section, report, is_complete=is_complete, verbose=verbose)
         to.line()
     names = many(len(report.rules), "rule")
     paths = [
@@ -83,6 +84,13 @@ def write_report(
     if report.deeper:
         to.rich(text("To look deeper:", QUIET))
         write_commands(to, report.deeper, 2)
+
+
+def _gravity(section: DirectoryDiagnoses) -> tuple[int, bool]:
+    """The place of a section: the worst finding first; equal ones as they were given."""
+    severities = [diagnosis.finding.severity for diagnosis in section.diagnoses]
+    worst = min((_RANK[severity] for severity in severities), default=len(_RANK))
+    return worst, not section.path
 
 
 def _taken(to: Output, parent: Parent) -> None:
@@ -130,8 +138,8 @@ def _section(
     if section.path:
         _directory_head(to, section, is_complete=is_complete)
     else:
-        whole = "nodes and directories" if report.is_live else "directories, and of all PATHs"
-        to.rich(headline("", findings, name=f"Between the {whole}"))
+        whole = "nodes or directories" if report.is_live else "directories"
+        to.rich(headline("", findings, name=f"Several {whole}"))
     alike: dict[tuple[str, Severity], int] = {}
     for diagnosis in section.diagnoses:
         finding = diagnosis.finding

@@ -32,7 +32,7 @@ from kraftool.commands.recover_guide_hosts import (
 from kraftool.commands.recover_guide_questions import Ask, GuideQuestions, shown
 from kraftool.commands.recover_guide_record import GuideRecord, now
 from kraftool.commands.recover_layout import checklist, setting_rows
-from kraftool.commands.recover_run import read_plan
+from kraftool.commands.recover_run import read_plan, steps_from
 from kraftool.repair.edits import sources_needed
 from kraftool.repair.plan import Action, HostPlan, Plan
 
@@ -108,11 +108,9 @@ class Guide(GuideQuestions):
         self._collect_hosts()
         if self._local:
             self._offer("collect", f"Record what the directories have now {_CHANGES_NOTHING}")
-            words = f"Look for known failures {_CHANGES_NOTHING}"
-            # Damage, which is what the guide is for, makes doctor exit with 3.
-            self._offer("doctor", words, goes_on=(*_GOES_ON, ExitCode.UNREADABLE))
         self._copy_what_plan_lacks()
-        self._left[:1] = [self._planning()]
+        self._examine()
+        self._left = [self._planning()]
         file = self._record.path("plan.yaml")
         self._offer("plan", f"Plan the recovery {_CHANGES_NOTHING}", makes=file)
         plan = read_plan(file)
@@ -126,10 +124,20 @@ class Guide(GuideQuestions):
             if host.settings:
                 self._heading(host.name)
                 self._to.rich(*setting_rows(host))
-        steps = plan.steps[max(applying, default=-1) + 1 :]
+        steps = steps_from(plan, max(applying, default=-1) + 1)
         if steps:
             self._to.line()
             self._to.rich(*checklist(steps, file, "Next"))
+
+    def _examine(self) -> None:
+        """Offer doctor for every directory that is here: those of this host, and the copies."""
+        here = [*self._local, *self._copies]
+        was_passed = "plan" in self._record.done and "doctor" not in self._record.done
+        if here and not was_passed:
+            self._left = [["doctor", *here], self._planning()]
+            words = f"Look for known failures {_CHANGES_NOTHING}"
+            # Damage, which is what the guide is for, makes doctor exit with 3.
+            self._offer("doctor", words, goes_on=(*_GOES_ON, ExitCode.UNREADABLE))
 
     def _rehearse_and_apply(self, plan: Plan) -> None:
         file = self._record.path("plan.yaml")

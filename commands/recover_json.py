@@ -213,22 +213,25 @@ def edit_object(edit: Edit) -> EditObject:
 class PlanStepObject:
     """A step for a person."""
 
+    number: int
+    """The step's number in the plan."""
     action: Action
     hosts: tuple[str, ...]
     what: str
     commands: tuple[str, ...]
 
 
-def steps(of: Iterable[PlanStep], file: str) -> tuple[PlanStepObject, ...]:
+def steps(of: Iterable[tuple[int, PlanStep]], file: str) -> tuple[PlanStepObject, ...]:
     """Steps whose commands name the plan's file."""
     return tuple(
         PlanStepObject(
+            number=number,
             action=plan_step.action,
             hosts=plan_step.hosts,
             what=plan_step.text,
             commands=tuple(with_plan_file(one, file) for one in plan_step.commands),
         )
-        for plan_step in of
+        for number, plan_step in of
     )
 
 

@@ -129,13 +129,17 @@ def _lost(records: tuple[LostRecords, ...]) -> Iterator[str]:
 # --- steps ------------------------------------------------------------------------------------
 
 
-def checklist(steps: Sequence[PlanStep], file: str, label: str = "Steps") -> Iterator[Line]:
-    """Steps to tick off, each with its hosts, its text and its commands."""
-    width = max((len(step.action.value) for step in steps), default=0)
-    for number, step in enumerate(steps, 1):
-        box = f"[ ] {number:>{len(str(len(steps)))}}  "
+def checklist(
+    steps: Sequence[tuple[int, PlanStep]], file: str, label: str = "Steps"
+) -> Iterator[Line]:
+    """Steps to tick off, each with its number in the plan, its hosts, its text and its commands."""
+    width = max((len(step.action.value) for _, step in steps), default=0)
+    digits = max((len(str(number)) for number, _ in steps), default=0)
+    for number, step in steps:
+        box = f"[ ] {number:>{digits}}  "
         indent = LABEL + len(box)
-        lead = Text().append((label if number == 1 else "").ljust(LABEL), style=NAME).append(box)
+        is_first = number == steps[0][0]
+        lead = Text().append((label if is_first else "").ljust(LABEL), style=NAME).append(box)
         head = Text().append(step.action.value, style=NAME)
         if step.hosts:
             head.append(" " * (width - head.cell_len + 2)).append_text(text(", ".join(step.hosts)))

@@ -40,7 +40,7 @@ def write_plan(
     to.narrate(*labelled("Survivors", _survivors(plan), hanging=3))
     _given_up(to, plan)
     if plan.steps:
-        to.narrate(Text(), *checklist(plan.steps, file))
+        to.narrate(Text(), *checklist([*enumerate(plan.steps, 1)], file))
     if plan.changes:
         _next(to, plan, file, here)
 

@@ -71,15 +71,24 @@ def telling_interruption(to: Output, repair: Repair, plan: str) -> Iterator[None
 # --- saying ----------------------------------------------------------------------------------
 
 
-def steps_after(plan: Plan, host: HostPlan) -> list[PlanStep]:
-    """Return what a person does once the plan is applied to this directory; where it has nothing
-    for this one, from applying it to the others on: a start before that would be one of the old
-    directory.
+def steps_after(plan: Plan, host: HostPlan) -> list[tuple[int, PlanStep]]:
+    """Return what a person does once the plan is applied to this directory, with the plan's
+    numbers; where it has nothing for this one, from applying it to the others on: a start before
+    that would be one of the old directory.
     """
     applying = [number for number, step in enumerate(plan.steps) if step.action is Action.APPLY]
     ours = [number for number in applying if host.name in plan.steps[number].hosts]
     begin = max(ours) + 1 if ours else min(applying, default=0)
-    return list(plan.steps[begin:])
+    return steps_from(plan, begin)
+
+
+def steps_from(plan: Plan, begin: int) -> list[tuple[int, PlanStep]]:
+    """Return the steps from one on, with their numbers, and what stays stopped all the time."""
+    return [
+        (number, step)
+        for number, step in enumerate(plan.steps, 1)
+        if number > begin or step.action is Action.KEEP_STOPPED
+    ]
 
 
 def no_action(plan: Plan) -> str:

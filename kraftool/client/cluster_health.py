@@ -212,7 +212,7 @@ class _Walk:
                 yield kinds.IMBALANCE.at(
                     name,
                     f"{words}, and others lead {lost} of them",
-                    advice=f"to correct it at once, run kafka-leader-election {self._server}"
+                    advice=f"to correct it at once, run kafka-leader-election.sh {self._server}"
                     " --election-type preferred --all-topic-partitions",
                 )
         if self.reassigning:
@@ -220,7 +220,7 @@ class _Walk:
             yield kinds.REASSIGNING.at(
                 name,
                 f"{counted(partitions)}: {named(partitions)}",
-                advice=f"run kafka-reassign-partitions {self._server} --list to see the progress",
+                advice=f"see the progress: kafka-reassign-partitions.sh {self._server} --list",
             )
 
 

@@ -365,12 +365,16 @@ def _replaced(standing: QuorumAssessment) -> Iterator[str]:
 
 
 def _ordered(standing: QuorumAssessment, order: StartOrder | None) -> Iterator[str]:
-    if order is not None and order.first:
-        rest = sorted(standing.voters.ids - set(order.first))
-        first = f"start {listed(order.first)} first"
-        if standing.lost and set(rest) <= standing.lost.ids:
-            first = f"start {listed(order.first)} before a node that replaces {listed(rest)}"
-        yield f"The order of starts matters: {first}; {danger(order)}."
+    if order is None or not order.first:
+        return
+    later = [voter.id for voter in standing.voters if voter.id not in order.first]
+    given = {host.node_id for host in standing.hosts if standing.votes(host)}
+    before = "first"
+    if later and not given & {*later}:
+        before = f"before voter {listed(later)} or its replacement"
+        if len(later) > 1:
+            before = f"before voters {listed(later)} or their replacements"
+    yield f"The order of starts matters: start {listed(order.first)} {before}; {danger(order)}."
 
 
 def _given_up(

@@ -47,20 +47,30 @@ def accepted(
         words = " ".join(f"--accept {word}" for word in dict.fromkeys(one.word for one in missing))
         raise PlanRefused(
             f"kraftool makes no plan: {texts}",
-            hint=f"{_cause(missing, keep_running)}. To accept this risk, add {words}",
+            hint=f"{_cause(missing, keep_running)}to accept this risk, add {words}",
             words=tuple(dict.fromkeys(risk.word for risk in missing)),
             is_loss=any(risk.word == Acceptance.AHEAD for risk in missing),
         )
     return tuple(risks)
 
 
+_REMEDIES = {
+    Acceptance.RUNNING.value: "stop every node, and plan again",
+    Acceptance.OTHER_CLUSTER.value: "leave the directories of the other cluster out",
+    Acceptance.INCOMPLETE.value: "choose a whole state with --set state=ID",
+    Acceptance.OLD_KAFKA.value: "install Kafka 3.9.1 or later on every node",
+}
+"""What removes the cause of a risk; of the others a person can only accept it."""
+
+
 def _cause(missing: Sequence[Risk], keep_running: str) -> str:
-    if not keep_running:
-        return "remove the cause if you can"
-    stay = f"do not stop {keep_running}: a majority of the voters has to stay up"
-    if all(risk.word == Acceptance.RUNNING for risk in missing):
-        return stay
-    return f"remove the cause if you can, but {stay}"
+    """Return what removes the causes, as the begin of a sentence that goes on."""
+    remedies = dict(_REMEDIES)
+    if keep_running:
+        stay = f"do not stop {keep_running}: a majority of the voters has to stay up"
+        remedies[Acceptance.RUNNING.value] = stay
+    told = dict.fromkeys(remedies[risk.word] for risk in missing if risk.word in remedies)
+    return "".join(f"{remedy}. Or " for remedy in told)
 
 
 def refuse_ignored(request: PlanRequest, *, one_leads: bool) -> None:

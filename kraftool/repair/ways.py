@@ -34,7 +34,7 @@ from kraftool.reports.election.losses import (
     losses_by,
     may_have_unseen,
 )
-from kraftool.reports.text.words import listed, offsets
+from kraftool.reports.text.words import listed, numbered, offsets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,11 +334,12 @@ def start_steps(
         " other controller be elected over a shorter log",
         commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
     )
-    text = "start the other controllers, and then the brokers"
+    others = ["the other controllers"] if rest else []
     if standing.lost:
-        ids = listed(voter.id for voter in standing.lost)
-        text = (
-            f"now start the other controllers, also the one that replaces voter {ids},"
-            " and then the brokers"
-        )
+        ids = [voter.id for voter in standing.lost]
+        replace_ = "replaces" if len(ids) == 1 else "replace"
+        others.append(f"what {replace_} {numbered('voter', ids)}")
+    if standing.missing:
+        others.append(f"{numbered('voter', [voter.id for voter in standing.missing])}")
+    text = f"start {listed(others)}, and then the brokers" if others else "start the brokers"
     yield PlanStep(action=Action.START, hosts=rest, text=text)

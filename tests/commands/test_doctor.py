@@ -54,7 +54,7 @@ def test_a_finding_has_cause_evidence_and_the_next_command(
     assert "    1, where 0 was expected" in lines[head:]
     assert any(line.startswith("  → the quorum still has static voters") for line in lines[head:])
     commands = [line for line in lines[head:] if "kafka-features" in line]
-    features = "kafka-features --bootstrap-controller 127.0.0.1:39923"
+    features = "kafka-features.sh --bootstrap-controller 127.0.0.1:39923"
     assert commands == [
         f"    $ {features} describe",
         f"    $ {features} upgrade --feature kraft.version=1",
@@ -85,6 +85,21 @@ def test_notes_are_one_line_until_asked_for(kraftool: Run, fixtures_dir: Path) -
     (line,) = [line for line in short.text.splitlines() if line.startswith("· 3 notes: ")]
     for code in codes:
         assert code.removeprefix("info KT-SIG-").replace("-", " ").lower() in line
+
+
+def test_the_quorum_comes_first_and_the_worst_node_next(
+    kraftool: Run, fixtures_dir: Path, tmp_path: Path
+) -> None:
+    nodes = []
+    for node in (1, 2, 3):
+        source = fixtures_dir / f"kafka-4.3.0/upgrade/node-{node}/data"
+        nodes.append(shutil.copytree(source, tmp_path / f"node-{node}"))
+    (nodes[2] / "__cluster_metadata-0" / "quorum-state").write_text("{")
+    lines = kraftool("doctor", *nodes).text.splitlines()
+    assert lines[0] == "The quorum"
+    heads = [line.split("  ")[0] for line in lines if re.match(r"[✖▲✓·] node \d  ", line)]
+    assert heads[0] == "✖ node 3"
+    assert len(heads) == 3
 
 
 def test_a_folder_of_nodes_is_taken_for_the_directories_below_it(

@@ -326,11 +326,19 @@ def test_a_directory_without_edits_is_told_to_apply_the_plan_to_the_others_first
     other = HostPlan(
         name="node-11", role=HostRole.BROKER, identity=made.hosts[0].identity, path="/b"
     )
-    assert [plan_step.action for plan_step in steps_after(made, other)] == [
-        Action.APPLY,
-        Action.CHECK,
-    ]
-    assert [plan_step.action for plan_step in steps_after(made, made.hosts[0])] == [Action.CHECK]
+    numbers = {step.action: number for number, step in enumerate(made.steps, 1)}
+    apply, check = numbers[Action.APPLY], numbers[Action.CHECK]
+    assert [number for number, _ in steps_after(made, other)] == [apply, check]
+    assert [number for number, _ in steps_after(made, made.hosts[0])] == [check]
+
+
+def test_what_stays_stopped_is_said_again_after_apply(made: Plan) -> None:
+    """And each step has the number that it has in the plan."""
+    off = PlanStep(action=Action.KEEP_STOPPED, hosts=("node-2",), text="keep it offline")
+    plan = replace(made, steps=(made.steps[0], off, *made.steps[1:]))
+    left = steps_after(plan, plan.hosts[0])
+    assert left[0] == (2, off)
+    assert all(plan.steps[number - 1] is step for number, step in left)
 
 
 @pytest.mark.parametrize(

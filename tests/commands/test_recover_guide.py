@@ -211,10 +211,10 @@ def test_the_guide_asks_for_copies_if_the_plan_keeps_more_with_them(
         return copy
 
     given = " ".join(map(str, files))
-    answers: list[Answer] = ["yes", "", given, "2", copied(1), copied(3), "y", "q"]
+    answers: list[Answer] = ["yes", "", given, "2", copied(1), copied(3), "y", "y", "q"]
     operator = Operator(kraftool, folder, answers, capfd)
     operator.guide()
-    assert operator.ran == [("recover plan", 0)]
+    assert operator.ran == [("doctor", 3), ("recover plan", 0)], "doctor reads the copies"
     assert "another log has the records" in operator.listen()
     plan = plan_from_yaml((folder / "plan.yaml").read_bytes())
     assert plan.cases == ("restored-runs",)

@@ -313,7 +313,7 @@ def test_one_wiped_node_of_three_is_replaced_by_commands_on_one_line(
     assert "→ Do not restart voter 2 or 4 now: the quorum could lose its leader." in text
     assert "→ Start 3 only once there is a leader." in text
     assert (
-        "    $ kafka-metadata-quorum --bootstrap-controller 127.0.0.1:41733 remove-controller"
+        "    $ kafka-metadata-quorum.sh --bootstrap-controller 127.0.0.1:41733 remove-controller"
         " --controller-id 3 --controller-directory-id 2Z8JApBiRl-Vj1-Gz3rfbg"
     ) in ran.text.splitlines()
     assert text.count("3 is wiped: formatted again") == 1

@@ -26,7 +26,7 @@ def test_a_new_node_and_a_laggard_must_not_elect_each_other(tmp_path: Path) -> N
     plan = lagging(tmp_path).plan("lost=3")
     assert plan.method is Method.NONE
     assert not plan.summary[0].startswith("No action needed")
-    assert "start 1 and 2 before a node that replaces 3" in plan.summary[0]
+    assert "start 1 and 2 before voter 3 or its replacement" in plan.summary[0]
     assert plan.loss.verdict is LossBound.POSSIBLE, "the laggard may be an old copy"
     assert plan.loss.text.startswith(
         "possible: nothing is lost, if the controllers start in the order of the steps, unless a"

@@ -273,17 +273,25 @@ def test_settings_without_a_directory_are_a_source(tmp_path: Path) -> None:
 
 def test_static_voters_on_a_dynamic_quorum_are_ignored(tmp_path: Path) -> None:
     both = server(tmp_path / "s.properties", 2, controller_quorum_voters=STATIC)
-    assert findings(node(tmp_path, 1), both) == [("STATIC-IGNORED", Severity.WARNING)]
+    assert findings(node(tmp_path, 1), both) == [("STATIC-IGNORED", Severity.INFO)]
     assert findings(both) == []
     alone = server(
         tmp_path / "t.properties", 2,
         controller_quorum_voters=STATIC, controller_quorum_bootstrap_servers="",
     )  # fmt: skip
-    assert sorted(findings(node(tmp_path, 1), alone)) == [
-        ("NO-BOOTSTRAP", Severity.WARNING),
-        ("STATIC-IGNORED", Severity.WARNING),
-    ]
+    assert findings(node(tmp_path, 1), alone) == [("NO-BOOTSTRAP", Severity.WARNING)]
     assert findings(alone) == []
+
+
+def test_settings_that_all_nodes_have_left_are_one_warning(tmp_path: Path) -> None:
+    """After an upgrade of kraft.version there were two warnings for each node."""
+    left = {"controller_quorum_voters": STATIC, "controller_quorum_bootstrap_servers": ""}
+    servers = [server(tmp_path / f"{number}.properties", number, **left) for number in (1, 2, 3)]
+    assert sorted(findings(node(tmp_path, 1), *servers)) == [
+        ("NO-BOOTSTRAP", Severity.INFO),
+        ("NO-BOOTSTRAP", Severity.INFO),
+        ("NO-BOOTSTRAP", Severity.WARNING),
+    ]
 
 
 def test_a_node_that_cannot_find_the_quorum_is_an_error(tmp_path: Path) -> None:

@@ -288,7 +288,7 @@ def test_a_replica_is_replaced_by_commands_that_can_be_copied() -> None:
     result = simulate(wiped(scenario(EQUAL).case, 3), Conditions(), seed=0, runs=3)
     first, second = verdict(result).next_steps
     assert first.advice.startswith("Do not restart voter 1 or 2 now")
-    anywhere = "# replace host:port: kafka-metadata-quorum --bootstrap-controller host:port"
+    anywhere = "# replace host:port: kafka-metadata-quorum.sh --bootstrap-controller host:port"
     remove, wait, add = second.commands
     replica = "--controller-id 3 --controller-directory-id directory-3"
     assert remove == f"{anywhere} remove-controller {replica}"

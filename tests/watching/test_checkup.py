@@ -47,7 +47,7 @@ def test_every_diagnosis_of_doctor_is_a_complaint(fixtures_dir: Path) -> None:
         for complaint in examined.complaints
         if complaint.finding.code == "KT-SIG-LOST-REPLICAS"
     )
-    assert lost.commands[0].startswith("kafka-topics ")
+    assert lost.commands[0].startswith("kafka-topics.sh ")
     assert lost.evidence
 
 

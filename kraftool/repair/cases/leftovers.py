@@ -1,6 +1,7 @@
 """Settings that were left when a quorum went from static voters to dynamic ones.
 
-Owns the two lines of server.properties. It speaks only of nodes whose settings were given.
+Owns the two lines of server.properties. A quorum runs with them, so nothing is stopped for them. It
+speaks only of nodes whose settings were given.
 """
 
 from __future__ import annotations
@@ -9,24 +10,33 @@ from collections.abc import Iterator
 
 from kraftool.repair.cases.endpoints import BOOTSTRAP_SERVERS, STATIC_VOTERS
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.plan import RequiredSetting
 from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
+from kraftool.reports.text.words import listed
 
 
 def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
-    settings = host.survey.settings
-    if settings is None or not settings.static_voters or standing.kraft_version == 0:
-        return
-    wanted = [RequiredSetting(key=STATIC_VOTERS, value="")]
+    having = [one for one in standing.hosts if _has_static_voters(one)]
+    if standing.kraft_version == 0 or having[:1] != [host]:
+        return  # said once, for all nodes
     servers = ",".join(str(voter.endpoint) for voter in standing.voters if voter.endpoint)
-    if not settings.bootstrap_servers and servers:
-        wanted.append(RequiredSetting(key=BOOTSTRAP_SERVERS, value=servers))
+    then = f"remove {STATIC_VOTERS}"
+    if servers and not all(_has_bootstrap_servers(one) for one in having):
+        then = f"replace {STATIC_VOTERS} by {BOOTSTRAP_SERVERS}={servers}"
     yield Mend(
         case="static-leftovers",
         host=host,
-        text=f"{host.name}: controller.quorum.voters is still set, although kraft.version is"
-        f" {standing.kraft_version} and the voters are in the log. Kafka ignores it, and it is"
-        " misleading",
-        settings=tuple(wanted),
+        text=f"{listed(one.name for one in having)}: kraft.version is {standing.kraft_version}, so"
+        f" the voters are in the log, not in the settings. At the next restart, {then}",
+        is_note=True,
     )
+
+
+def _has_static_voters(host: Host) -> bool:
+    settings = host.survey.settings
+    return settings is not None and bool(settings.static_voters)
+
+
+def _has_bootstrap_servers(host: Host) -> bool:
+    settings = host.survey.settings
+    return settings is not None and bool(settings.bootstrap_servers)

@@ -253,7 +253,7 @@ def _set_bootstrap_servers(
         finding.file, "controller.quorum.bootstrap.servers",
         tools.all_endpoints(examination, patient),
     )  # fmt: skip
-    if finding.code == dir_kinds.STATIC_IGNORED.code:
+    if finding.code in (dir_kinds.STATIC_IGNORED.code, dir_kinds.NO_BOOTSTRAP.code):
         yield f"# in {tools.quoted(finding.file)}: remove controller.quorum.voters"
 
 

@@ -35,8 +35,10 @@ NO_CLUSTER_ID = Unknown("cluster-id")
 
 def line(*words: object) -> str:
     """Return a command line. With an unknown word it is a comment, so that no shell runs an
-    incomplete command."""
-    command = " ".join(quoted(str(word)) for word in words)
+    incomplete command. Kafka's own tools have the names that its archive and its image have."""
+    tool, *rest = map(str, words)
+    tool += ".sh" if tool.startswith("kafka-") else ""
+    command = " ".join(map(quoted, (tool, *rest)))
     unknown = dict.fromkeys(str(word) for word in words if isinstance(word, Unknown))
     return f"# replace {listed(unknown)}: {command}" if unknown else command
 

@@ -17,6 +17,7 @@ from kraftool.raft.names import Endpoint, Voter, VoterSet
 from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
+from kraftool.reports.text.words import listed
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 from kraftool.reports.voters.voter_set import addresses, set_differences
@@ -54,21 +55,35 @@ def bootstrap(sources: Sources) -> Iterator[Finding]:
     for _, settings in _with_settings(sources):
         yield from unusable_settings(settings)
         static = settings.static_voters
-        if not dynamic or not (static or settings.bootstrap_servers):
-            continue
-        if static:
+        if dynamic and static and settings.bootstrap_servers:
             yield kinds.STATIC_IGNORED.at(
                 settings.file,
                 "static voters on a quorum whose voters are in its log",
                 field=_STATIC,
                 found=_listed(static),
             )
-        if not settings.bootstrap_servers:
-            yield kinds.NO_BOOTSTRAP.at(
-                settings.file,
-                "this node finds the quorum only through the static voters",
-                field=_DYNAMIC,
-            )
+    if dynamic:
+        yield from _without_bootstrap(sources)
+
+
+def _without_bootstrap(sources: Sources) -> Iterator[Finding]:
+    """Yield a warning for the first node without bootstrap servers, and a note for each other one:
+    after an upgrade of kraft.version that is all of them."""
+    files = [
+        settings.file
+        for _, settings in _with_settings(sources)
+        if settings.static_voters and not settings.bootstrap_servers
+    ]
+    for file in files:
+        text = "this node finds the quorum only through the static voters"
+        if file is files[0] and len(files) > 1:
+            text += f", and so {'do' if len(files) > 2 else 'does'} {listed(files[1:])}"
+        yield kinds.NO_BOOTSTRAP.at(
+            file,
+            text,
+            field=_DYNAMIC,
+            severity=None if file is files[0] else Severity.INFO,
+        )
 
 
 def _is_address(entry: str) -> bool:

@@ -19,7 +19,9 @@ def test_a_broker_of_an_older_release_is_named_with_the_record(tmp_path: Path) -
     )
     assert diagnosis.evidence[0].found == "FeatureLevelRecord metadata.version 30"
     assert diagnosis.evidence[0].offset == 3
-    assert diagnosis.commands[0] == "kafka-features --bootstrap-controller c1.example:9090 describe"
+    assert (
+        diagnosis.commands[0] == "kafka-features.sh --bootstrap-controller c1.example:9090 describe"
+    )
 
 
 def test_a_fenced_one_is_a_warning(tmp_path: Path) -> None:

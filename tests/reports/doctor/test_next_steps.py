@@ -79,7 +79,7 @@ def test_a_changed_disk_is_answered_with_remove_and_add(tmp_path: Path) -> None:
     path = node(tmp_path / "data", begun(), 2, directory="New-directory-of-nodeA")
     steps = commands("KT-DIR-STALE-VOTER", path)
     assert steps[0] == (
-        "kafka-metadata-quorum --bootstrap-controller c1.example:9090 remove-controller"
+        "kafka-metadata-quorum.sh --bootstrap-controller c1.example:9090 remove-controller"
         " --controller-id 2 --controller-directory-id Directory-of-node-002A"
     )
     assert steps[1].endswith("add-controller")
@@ -130,7 +130,7 @@ def test_another_cluster_id_is_found(tmp_path: Path) -> None:
         node(tmp_path / "a", begun(1)),
         node(tmp_path / "b", begun(2), 2, cluster="Another-clusterAAAAAAA"),
     )
-    assert commands("KT-DIR-CLUSTER-ID", *paths)[0].startswith("kafka-storage info")
+    assert commands("KT-DIR-CLUSTER-ID", *paths)[0].startswith("kafka-storage.sh info")
     assert not found("KT-SIG-TWO-FORMATS", *paths)
 
 
@@ -206,7 +206,7 @@ def test_of_a_running_node_no_file_is_moved_before_it_was_stopped(
 def test_a_foreign_node_id_is_found(tmp_path: Path) -> None:
     node(tmp_path / "data", begun(), 1)
     path = server(tmp_path / "server.properties", 2, **{"log.dirs": str(tmp_path / "data")})
-    assert commands("KT-DIR-NODE-ID", path) == (f"kafka-storage info --config {path}",)
+    assert commands("KT-DIR-NODE-ID", path) == (f"kafka-storage.sh info --config {path}",)
 
 
 def test_another_advertised_endpoint_than_the_voters_record_is_found(tmp_path: Path) -> None:

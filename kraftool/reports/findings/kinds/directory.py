@@ -352,10 +352,10 @@ SAME_NODE_ID = _kind(
 )
 STATIC_IGNORED = _kind(
     "STATIC-IGNORED",
-    _WARNING,
+    _INFO,
     "controller.quorum.voters is set while kraft.version is 1. Kafka ignores it, and reports"
     " that with the metric IgnoredStaticVoters.",
-    "remove it from the configuration and set controller.quorum.bootstrap.servers",
+    "remove it from the configuration when you next restart the node",
     references=(
         "KIP-853",
         "apache/kafka #20071",
@@ -389,7 +389,8 @@ NO_BOOTSTRAP = _kind(
     "NO-BOOTSTRAP",
     _WARNING,
     "controller.quorum.bootstrap.servers is not set on a dynamic quorum.",
-    "set it to the endpoints of several controllers",
+    "set it to the endpoints of several controllers, and remove controller.quorum.voters, when"
+    " you next restart the node",
     references=("KIP-853",),
     remedy=Remedy.SET_BOOTSTRAP_SERVERS,
 )

@@ -213,7 +213,7 @@ FENCED = _kind(
     "A registered broker is fenced: it leads no partition and serves no clients. Its"
     " heartbeats do not arrive, or it has not caught up since it started.",
     "look at the broker's own log. If the broker is gone for good, remove it with"
-    " kafka-cluster unregister",
+    " kafka-cluster.sh unregister",
 )
 SHUTTING_DOWN = _kind(
     "SHUTTING-DOWN",
@@ -249,13 +249,13 @@ IMBALANCE = _kind(
     "A broker is the preferred leader of partitions, but other brokers lead more than a tenth"
     " of these. With auto.leader.rebalance.enable the controller corrects that within five"
     " minutes.",
-    "to correct it at once, elect the preferred leaders with kafka-leader-election",
+    "to correct it at once, elect the preferred leaders with kafka-leader-election.sh",
 )
 REASSIGNING = _kind(
     "REASSIGNING",
     _INFO,
     "Partitions are being reassigned to other brokers.",
-    "see the progress with kafka-reassign-partitions --list",
+    "see the progress with kafka-reassign-partitions.sh --list",
 )
 ELECTIONS = _kind(
     "ELECTIONS",

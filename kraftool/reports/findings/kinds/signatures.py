@@ -410,7 +410,7 @@ MIN_ISR = _kind(
     _WARNING,
     "min.insync.replicas of a topic is larger than its number of replicas. Every produce"
     " request with acks=all fails.",
-    "lower the setting, or add replicas with kafka-reassign-partitions",
+    "lower the setting, or add replicas with kafka-reassign-partitions.sh",
 )
 STUCK_REASSIGNMENT = _kind(
     "STUCK-REASSIGNMENT",

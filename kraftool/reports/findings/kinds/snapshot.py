@@ -226,7 +226,7 @@ SCRAM_LOST = _kind(
     " Kafka up to 4.4. If a removal leaves a mechanism without users, Kafka also drops"
     " credentials that are added with it. A broker that starts from the snapshot does not"
     " know these users.",
-    "set the passwords of these users again (kafka-configs --alter --entity-type users). Do"
+    "set the passwords of these users again (kafka-configs.sh --alter --entity-type users). Do"
     " it before a broker restarts and before Kafka cleans the log",
     references=("KIP-900",),
 )

@@ -15,7 +15,7 @@ import pytest
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
-from tests.repair.directories import EQUAL, Quorum, flip_in_batch
+from tests.repair.directories import EQUAL, Quorum, flip, flip_in_batch
 
 pytestmark = pytest.mark.slow
 
@@ -223,6 +223,7 @@ def test_the_winner_of_an_emptied_log_and_a_missing_directory_may_lack_commits(
     reason = {
         "firstOffset": 0,
         "reason": "has an empty log",
+        "isGone": True,
         "isDamage": False,
         "isDoubt": False,
     }
@@ -538,3 +539,15 @@ def test_a_scenario_is_run(tmp_path: Path, kraftool: Run) -> None:
     )
     ran = kraftool("simulate-election", *FEW, "--scenario", path, "--down", 1)
     assert ran.code == 1
+
+
+def test_a_node_on_which_kafka_exits_is_to_be_repaired_before_it_starts(
+    tmp_path: Path, kraftool: Run
+) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 2, 3])
+    for node in (2, 3):
+        snapshot = quorum.snapshots(node)[-1]
+        flip(snapshot, snapshot.stat().st_size // 2)
+    ran = kraftool("simulate-election", *FEW, *(quorum[node] for node in (1, 2, 3)))
+    assert ran.code == 3, "part of the snapshots could not be decoded"
+    assert "Repair and start 2, or repair and start 3: with either a leader" in ran.words

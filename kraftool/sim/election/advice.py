@@ -256,7 +256,7 @@ def _ways_out(report: Report) -> Iterable[AdviceStep]:
     if report.revivals:
         groups = [listed(revival) for revival in report.revivals]
         either = "either" if len(groups) == 2 else "any" if len(groups) > 2 else "it"
-        if report.case.cannot_start.isdisjoint(*report.revivals):
+        if not any(report.case.cannot_start & {*revival} for revival in report.revivals):
             start = f"Start {listed(groups, 'or')}"
         else:
             ways = [_start_words(report.case, revival) for revival in report.revivals]

@@ -7,10 +7,11 @@ only the settings of the quorum, so that no secret leaves the node.
 
 from __future__ import annotations
 
-from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT
-from kraftool.storage.entry import METADATA_PARTITION
+from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, CHECKPOINT_SUFFIX, SEGMENT_SUFFIXES
+from kraftool.storage.entry import METADATA_PARTITION, PARTITION_FILES
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.repair_journal import FOLDER, NAME
+from kraftool.storage.unknown_files import MOST_LISTED
 
 MAGIC = b"kraftool-collect 1\n"
 """Before it may come whatever a login shell prints."""
@@ -30,6 +31,16 @@ CHANGED = 95
 """The files changed while tar read them."""
 
 _KEYS = "|".join(setting.replace(".", r"\.") for setting in SETTINGS)
+_USED = "|".join(
+    (
+        NAME,
+        *(f"{name}*" for name in PARTITION_FILES),
+        *(f"*{suffix}" for suffix in SEGMENT_SUFFIXES),
+        *(f"[0-9]*{suffix}.*" for suffix in SEGMENT_SUFFIXES),
+        f"*{CHECKPOINT_SUFFIX}*",
+    )
+)
+"""Names that a survey looks at, however many there are. Of others it lists the first ones."""
 SCRIPT = rf"""
 LC_ALL=C; export LC_ALL
 p=$1
@@ -80,7 +91,14 @@ names() {{
     for n in {META_PROPERTIES} {BOOTSTRAP_CHECKPOINT}; do printf '%s\n' "$d/$n"; done
     q=$d/{METADATA_PARTITION}
     [ -d "$q" ] || {{ printf '%s\n' "$q"; continue; }}
-    for f in "$q"/* "$q"/.[!.]* "$q"/{FOLDER}/*/{NAME}; do printf '%s\n' "$f"; done
+    u=0
+    for f in "$q"/{FOLDER}/*/{NAME} "$q"/* "$q"/.[!.]*; do
+      case ${{f##*/}} in
+      {_USED}) ;;
+      *) u=$((u + 1)); [ "$u" -le {MOST_LISTED} ] || continue ;;
+      esac
+      printf '%s\n' "$f"
+    done
   done | while IFS= read -r f; do
     if [ -e "$f" ] || [ -h "$f" ]; then printf '%s\n' "$f"; fi
   done

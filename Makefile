@@ -141,6 +141,7 @@ soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for 
 	$(BIN)/python tests/fuzz/compact_checks.py --cases 200000 --seed new
 	$(BIN)/python tests/fuzz/timeline_checks.py --cases 50000 --seed new
 	$(BIN)/python tests/fuzz/column_checks.py --cases 20000 --seed new
+	$(BIN)/python -m tests.fuzz.remote_checks --cases 20000 --seed new
 	$(MAKE) --no-print-directory crates SECONDS=600
 	$(MAKE) --no-print-directory fuzz-core SECONDS=3600
 	$(BIN)/python tests/fuzz/fuzz_node.py --seconds 180

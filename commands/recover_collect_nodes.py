@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ from kraftool.commands.new_file import NewFile
 from kraftool.commands.output import Output
 from kraftool.commands.progress_bar import transfer_bars
 from kraftool.commands.remote_copy import survey_copy
-from kraftool.commands.remote_fetch import FetchedNode, fetch
+from kraftool.commands.remote_fetch import FetchedNode, fetch, why_failed
 from kraftool.commands.remote_nodes import RemoteNode
 from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.decoders.errors import KraftoolError
@@ -29,6 +30,7 @@ from kraftool.repair.survey import Survey
 from kraftool.reports.text.words import listed, many
 
 _UNSAFE = late_pattern(r"[^\w.@-]")
+_MOST_AT_A_TIME = 200
 _CHANGED = "Kafka wrote while tar read the files: stop the node, and collect it again"
 
 
@@ -42,6 +44,10 @@ class CollectedNode:
     """The collect file; empty if there is none."""
     size: int = 0
     surveys: tuple[Survey, ...] = ()
+    context: str = ""
+    """kubectl's, for a pod."""
+    namespace: str = ""
+    """The pod's."""
     reached: bool = True
     problem: str = ""
     hint: str = ""
@@ -83,12 +89,14 @@ def collect_nodes(
     if len(set(files.values())) < len(nodes):
         raise UsageError("a node is named twice")
     results: dict[str, CollectedNode] = {}
-    for name, file in files.items():
-        if keep and file.exists():
-            results[name] = _kept(name, file)
-        elif file.exists():
+    for node in nodes:
+        file = files[node.name]
+        if not _is_there(file):
+            continue
+        if not keep:
             hint = "fetch only the missing nodes with --keep, or name another folder with --out"
             raise UsageError(f"{file} exists already", hint=hint)
+        results[node.name] = _kept(node, file)
     to_fetch = [node for node in nodes if node.name not in results]
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -96,9 +104,11 @@ def collect_nodes(
         raise UsageError(f"{folder} cannot be made: {error.strerror or error}") from None
     stop = Event()
     with (
-        tempfile.TemporaryDirectory(prefix="kraftool-") as scratch,
-        ThreadPoolExecutor(max_workers=max(len(to_fetch), 1)) as pool,
+        tempfile.TemporaryDirectory(prefix="kraftool-", ignore_cleanup_errors=True) as scratch,
+        ThreadPoolExecutor(max_workers=min(max(len(to_fetch), 1), _MOST_AT_A_TIME)) as pool,
     ):
+        # A stream for each node, and the copies of one: no node can take the room of another.
+        room = shutil.disk_usage(scratch).free // (len(to_fetch) + 1)
         try:
             with transfer_bars(is_watched=to.is_watched) as report:
                 running = []
@@ -106,9 +116,10 @@ def collect_nodes(
                     file = Path(scratch) / f"{number}.tar"
                     bar = _reporting(report, node.name)
                     bar(0, 0)
-                    running.append(
-                        pool.submit(fetch, node, file, seconds=seconds, stop=stop, progress=bar)
+                    begun = pool.submit(
+                        fetch, node, file, seconds=seconds, stop=stop, room=room, progress=bar
                     )
+                    running.append(begun)
                 for done in as_completed(running):
                     fetched = done.result()
                     name = fetched.node.name
@@ -133,15 +144,37 @@ def _reporting(report: Callable[[str, int, int], None], name: str) -> Callable[[
     return lambda came, total: report(name, came, total)
 
 
+def _is_there(file: Path) -> bool:
+    try:
+        return file.exists()
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from None
+
+
+def _node(node: RemoteNode, *, reached: bool) -> CollectedNode:
+    return CollectedNode(
+        name=node.name, context=node.context, namespace=node.namespace, reached=reached
+    )
+
+
 def _collected(fetched: FetchedNode, file: Path, at: int | None) -> CollectedNode:
-    """The node's collect file, written from what came."""
-    node = CollectedNode(name=fetched.node.name, reached=fetched.reached)
+    """The node's collect file, written from what came. Whatever is wrong with that is this node's
+    problem alone."""
+    node = _node(fetched.node, reached=fetched.reached)
     if fetched.problem:
         return replace(node, problem=fetched.problem, hint=fetched.hint)
+    root = ""
     try:
-        with tempfile.TemporaryDirectory(dir=fetched.file.parent) as copies:
+        with tempfile.TemporaryDirectory(
+            dir=fetched.file.parent, ignore_cleanup_errors=True
+        ) as copies:
+            root = os.path.realpath(copies)
             surveys = survey_copy(fetched, Path(copies), now_ms=int(time.time() * 1000), at=at)
-        data = collect_file.encode(surveys)
+        data = collect_file.encode(collect_file.with_origin(surveys, fetched.node.origin))
+    except Exception as error:
+        problem, hint = why_failed(error, root)
+        return replace(node, problem=problem, hint=hint)
+    try:
         _write_whole(file, data)
     except KraftoolError as error:
         return replace(node, problem=error.message, hint=error.hint)
@@ -164,9 +197,9 @@ def _write_whole(file: Path, data: bytes) -> None:
         raise
 
 
-def _kept(name: str, file: Path) -> CollectedNode:
+def _kept(remote_node: RemoteNode, file: Path) -> CollectedNode:
     """Return the node by the file that an earlier run wrote."""
-    node = CollectedNode(name=name, kept=True)
+    node = replace(_node(remote_node, reached=True), kept=True)
     try:
         surveys = collect_file.read(str(file))
         size = file.stat().st_size
@@ -189,6 +222,9 @@ def survey_flows(survey: Survey, indent: int = 0) -> Iterator[Flow]:
 def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str, again: str = "") -> None:
     """Report for each node whether its file arrived, and the next command. `again` is the command
     that fetches only the missing nodes."""
+    for where in dict.fromkeys(_where(node) for node in nodes):
+        if where:
+            to.rich(Flow(text(where), again="  "))
     for node in nodes:
         if node.problem:
             to.rich(Flow(text(f"{node.name}  not collected: {node.problem}"), again="  "))
@@ -209,9 +245,16 @@ def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str, again: 
     if missing and again:
         to.narrate(Flow(text("To fetch only the missing nodes:")), *command_lines([again]))
     if len(missing) < len(nodes):
-        command = f"kraftool recover plan {shlex.quote(folder)}/*.collect"
+        command = f"kraftool recover plan {shlex.quote(str(Path(folder)))}/*.collect"
         next_words = "To plan without the missing nodes:" if missing else "Next:"
         to.narrate(Flow(text(next_words)), *command_lines([command]))
+
+
+def _where(node: CollectedNode) -> str:
+    """The cluster of Kubernetes that a pod was read in; empty for a host."""
+    words = [f"kubectl context {node.context}"] if node.context else []
+    words += [f"namespace {node.namespace}"] if node.namespace else []
+    return ", ".join(words)
 
 
 def take_codes(to: Output, nodes: Sequence[CollectedNode]) -> None:

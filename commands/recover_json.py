@@ -77,6 +77,10 @@ class CollectedNodeObject:
 
     name: str | None
     """The host or pod; null for this host."""
+    context: str | None
+    """kubectl's context, for a pod; null in a pod, where kubectl has no context."""
+    namespace: str | None
+    """The pod's namespace; null for a host."""
     file: str | None
     """The collect file; null if it did not arrive."""
     size: int | None
@@ -95,6 +99,8 @@ class CollectedNodeObject:
 def collected_node_object(node: CollectedNode) -> CollectedNodeObject:
     return CollectedNodeObject(
         name=node.name or None,
+        context=node.context or None,
+        namespace=node.namespace or None,
         file=node.file or None,
         size=node.size if node.file else None,
         is_reached=node.reached,

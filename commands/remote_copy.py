@@ -2,25 +2,35 @@
 
 Owns where the files go: each at its own path below the folder, so that a survey reads them as it
 reads a directory of this host. The folder's name is then removed from the surveys. A tar stream may
-be hostile: only regular files are written, and only below the folder.
+be hostile: only the files that the script asked for are written, only below the folder, and no more
+of them than the head announced. What a node says never leads to a file of this host.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import tarfile
+import struct
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 from kraftool.commands.remote_fetch import FetchedNode
-from kraftool.commands.remote_script import RemoteHead
+from kraftool.commands.remote_head import RemoteHead, normalized
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair import collect_file
 from kraftool.repair.planner import read_surveys
 from kraftool.repair.survey import Survey
+from kraftool.reports.text.printable import file_text
+from kraftool.reports.text.words import many
+from kraftool.storage.entry import EntryProblem, Severity
+from kraftool.storage.inflate import SourceFeed
 from kraftool.storage.lock_taking import DirectoryLock
+from kraftool.storage.paths import open_path
+from kraftool.storage.source import FileSource
+from kraftool.storage.tarmember import PassingSource
+from kraftool.storage.tarstream import TarStream
+
+_CHUNK = 1 << 20
 
 
 def survey_copy(
@@ -31,64 +41,121 @@ def survey_copy(
     at: int | None,
     progress: Callable[[str, int], None] = lambda name, position: None,
 ) -> tuple[Survey, ...]:
-    """The surveys of a node's directories, with the paths that they have on the node."""
-    root = os.path.realpath(folder)
-    head = fetched.head
-    try:
-        _unpack(fetched.file, root)
-        for remote_folder in head.folders:
-            os.makedirs(_below(root, remote_folder), exist_ok=True)
-        for pipe in head.pipes:
-            os.mkfifo(_below(root, pipe))
-        for log_dir in head.log_dirs:
-            os.makedirs(_below(root, log_dir), exist_ok=True)
-        path = _with_settings(head, root) if head.properties else _below(root, head.directory)
-        with ExitStack() as locks:
-            for locked_directory in head.running:  # a survey sees that the directory is in use
-                locks.enter_context(DirectoryLock(_below(root, locked_directory)))
-            surveys = read_surveys([path], now_ms=now_ms, at=at, progress=progress)
-    except OSError as error:
-        raise KraftoolError(
-            f"{folder} cannot be written: {error.strerror or error}",
-            hint="set TMPDIR to a folder with room for the metadata logs",
-        ) from None
-    except (tarfile.TarError, EOFError, ValueError) as error:
-        raise KraftoolError(f"the tar stream is damaged: {error}".replace(root, "")) from None
-    except KraftoolError as error:
-        raise KraftoolError(
-            error.message.replace(root, ""), hint=error.hint.replace(root, "")
-        ) from None
+    """The surveys of a node's directories, with the paths that they have on the node.
+
+    Raises KraftoolError for what cannot be what the script sends, and OSError where a file cannot
+    be written here; both name paths below the folder.
+    """
+    root, head = os.path.realpath(folder), fetched.head
+    _unpack(fetched.file, head, root)
+    for remote_folder in head.folders:
+        os.makedirs(_copy_of(remote_folder, head, root), exist_ok=True)
+    for pipe in head.pipes:
+        os.mkfifo(_copy_of(pipe, head, root))
+    for log_dir in head.log_dirs:
+        os.makedirs(_below(root, log_dir), exist_ok=True)
+    path = _with_settings(head, root) if head.properties else _below(root, head.directory)
+    _check_leads_below(path, root)
+    with ExitStack() as locks:
+        for locked_directory in head.running:  # a survey sees that the directory is in use
+            locks.enter_context(DirectoryLock(_below(root, locked_directory)))
+        surveys = read_surveys([path], now_ms=now_ms, at=at, progress=progress)
     return collect_file.without_prefix(surveys, root)
 
 
-def _unpack(file: Path, root: str) -> None:
-    with tarfile.open(file, "r:") as archive:
-        for member in archive:
-            if not (member.isreg() or member.islnk()):
+def _unpack(file: Path, head: RemoteHead, root: str) -> None:
+    """Write the files of the stream. Only regular files are made, and second names of them."""
+    left, came = head.most_content, 0
+    with FileSource(str(file)) as source:
+        for member in TarStream(SourceFeed(source), "-").members():
+            if isinstance(member, EntryProblem):
+                # Half an archive has half a log. A socket, say, is passed over here as on disks.
+                if member.severity is not Severity.INFO:
+                    where = f"{member.name}: ".removeprefix("the tar stream: ")
+                    raise KraftoolError(f"the tar stream is damaged: {where}{member.reason}")
                 continue
-            source = archive.extractfile(member)
-            target = _below(root, member.name)
+            came += 1
+            target = _copy_of(member.name, head, root)
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            with open(target, "wb") as out:
-                assert source is not None, "a regular file has content"
-                shutil.copyfileobj(source, out, 1 << 20)
-            os.utime(target, (member.mtime, member.mtime))
+            if member.source is None:
+                _link(_copy_of(member.link_name, head, root), target)
+                continue
+            left -= member.size
+            if left < 0:
+                raise KraftoolError(
+                    f"its files have more than the {head.total} bytes that it announced",
+                    hint="stop Kafka there, and collect it again",
+                )
+            _write(member.source, target)
+    if came < head.files:
+        raise KraftoolError(f"{came} of {many(head.files, 'file')} came that it announced")
 
 
-def _below(root: str, name: str) -> str:
-    """The path of a node's file below the folder. Nothing there is a link."""
-    path = os.path.normpath(f"{root}/{name}")
-    if not path.startswith(f"{root}/"):
-        raise ValueError(f"{name} leads out of the archive")
-    return path
+def _write(source: PassingSource, target: str) -> None:
+    with open(target, "wb") as out:
+        at = 0
+        while data := source.read_at(at, _CHUNK):
+            out.write(data)
+            at += len(data)
+
+
+def _link(existing: str, target: str) -> None:
+    """Give a file another name: tar sends a file once that has two names."""
+    if existing == target:  # named twice, with and without a `.`
+        return
+    if not os.path.isfile(existing):
+        raise KraftoolError(f"{target}: the tar stream has no {existing}, whose second name it is")
+    if os.path.lexists(target):
+        os.unlink(target)
+    os.link(existing, target)
+
+
+def _copy_of(name: str, head: RemoteHead, root: str) -> str:
+    """The path of a node's file below the folder, if the script asked for it."""
+    path = normalized(name)
+    if not head.asks_for(path):
+        raise KraftoolError(f"it sent {file_text(name[:200])}, which is none of its metadata")
+    return _below(root, path)
+
+
+def _below(root: str, path: str) -> str:
+    """The path of a copy. Nothing below the folder is a symbolic link."""
+    copy = os.path.normpath(f"{root}/{path}")
+    if not copy.startswith(f"{root}/"):
+        raise KraftoolError(f"{path} is no path of a data directory")
+    return copy
 
 
 def _with_settings(head: RemoteHead, root: str) -> str:
     """A server.properties with the settings of the quorum, which leads to the copies."""
-    dirs = ",".join(_below(root, log_dir) for log_dir in head.log_dirs)
-    lines = [*head.settings, f"metadata.log.dir={_below(root, head.directory)}", f"log.dirs={dirs}"]
     path = _below(root, head.properties)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write("".join(f"{line}\n" for line in lines))
+    dirs = ",".join(_below(root, log_dir) for log_dir in head.log_dirs)
+    with open(path, "xb") as file:  # in the place of nothing that it sent
+        for setting in head.settings:
+            file.write(setting + b"\n")
+        for key, value in (("metadata.log.dir", _below(root, head.directory)), ("log.dirs", dirs)):
+            file.write(f"{key}={_escaped(value)}\n".encode())
     return path
+
+
+def _escaped(value: str) -> str:
+    r"""A value as a properties file has it: what is not plain ASCII as \uXXXX."""
+    units = struct.iter_unpack("<H", value.encode("utf-16-le", "surrogatepass"))
+    return "".join(
+        chr(unit) if 0x20 < unit < 0x7F and unit != ord("\\") else f"\\u{unit:04x}"
+        for (unit,) in units
+    )
+
+
+def _check_leads_below(path: str, root: str) -> None:
+    """Raise KraftoolError unless all directories that a survey of the path reads are copies.
+
+    A properties file splits its values, at commas say. Only what is read back from it counts.
+    """
+    location = open_path(path)
+    for directory in (location.directory, *location.log_dirs):
+        if not os.path.normpath(directory).startswith(f"{root}/"):
+            raise KraftoolError(
+                f"{path} leads to {directory or 'no directory'}, which the node did not send"
+            )

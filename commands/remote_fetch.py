@@ -1,13 +1,15 @@
 """One node's command, run to its end: its head, its tar stream in a file, or the reason why not.
 
-Owns the process, its time limit and its end. A node that sends nothing for too long fails; one that
-is slow does not. Everything that a node sends is data: it is bounded, and checked by whoever reads.
+Owns the process, its time limit and its end, and the reason why a node's files are missing. A node
+that sends nothing for too long fails; one that is slow does not. Everything that a node sends is
+data: it is bounded by what its head announced, and checked by whoever reads.
 """
 
 from __future__ import annotations
 
+import errno
 import os
-import select
+import selectors
 import signal
 import subprocess
 import time
@@ -18,8 +20,11 @@ from pathlib import Path
 from threading import Event
 from typing import IO
 
+from kraftool.commands.remote_head import RemoteHead, read_head
 from kraftool.commands.remote_nodes import RemoteNode
-from kraftool.commands.remote_script import CHANGED, MAGIC, OWN_CODES, RemoteHead, read_head
+from kraftool.commands.remote_script import CHANGED, MAGIC, OWN_CODES
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.text.printable import file_text, printable
 
 _SSH_FAILED = 255
 """Every other code is the remote command's."""
@@ -29,6 +34,7 @@ _GREW = "file changed as we read it"
 _MOST_NOISE = 1 << 16
 _MOST_HEAD = 1 << 20
 _MOST_REASONS = 1 << 16
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 _HINTS = (
     (
         "Host key verification failed",
@@ -71,53 +77,69 @@ class _Broken(Exception):
 
 
 def fetch(
-    node: RemoteNode, file: Path, *, seconds: float, stop: Event, progress: Progress
+    node: RemoteNode, file: Path, *, seconds: float, stop: Event, room: int, progress: Progress
 ) -> FetchedNode:
-    """Run a node's command. Ends it where it is silent for so many seconds, or `stop` is set."""
+    """Run a node's command. Ends it where it is silent for so many seconds, `stop` is set, or more
+    comes than the node announced. `room` is the number of bytes that the stream may take here."""
+    if node.problem:
+        return FetchedNode(node=node, file=file, problem=node.problem)
     try:
-        return _fetched(node, file, seconds, stop, progress)
-    except OSError as error:
-        return FetchedNode(
-            node=node,
-            file=file,
-            reached=True,
-            problem=f"{file.parent} cannot be written: {error.strerror or error}",
-            hint="set TMPDIR to a folder with room for the metadata logs",
-        )
+        return _fetched(node, file, seconds, stop, room, progress)
+    except Exception as error:  # of one node, which must not cost the others
+        problem, hint = why_failed(error, "")
+        return FetchedNode(node=node, file=file, reached=True, problem=problem, hint=hint)
+
+
+def why_failed(error: Exception, root: str) -> tuple[str, str]:
+    """The problem and the hint of a node whose files could not be kept or read. Paths of the copies
+    below `root` are shown as they are on the node."""
+    hint = "run recover collect on that host, and carry the file"
+    if isinstance(error, KraftoolError):
+        problem, hint = error.message, error.hint
+    elif isinstance(error, OSError) and error.errno in _FULL:
+        problem = f"its files cannot be kept here: {error.strerror}"
+        hint = "set TMPDIR to a folder with room for the metadata logs"
+    elif isinstance(error, OSError):
+        path = str(error.filename or "")
+        problem = f"it sent what no directory can hold: {path[:200]}: {error.strerror or error}"
+    else:
+        problem = f"its files cannot be read: {type(error).__name__}: {error}"
+    if root:
+        problem, hint = problem.replace(root, ""), hint.replace(root, "")
+    return printable(file_text(problem)), printable(file_text(hint))
 
 
 def _fetched(
-    node: RemoteNode, file: Path, seconds: float, stop: Event, progress: Progress
+    node: RemoteNode, file: Path, seconds: float, stop: Event, room: int, progress: Progress
 ) -> FetchedNode:
-    with file.open("wb") as out, file.with_suffix(".stderr").open("w+b") as err:
+    with file.open("wb") as out:
         try:
             process = subprocess.Popen(
                 node.command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=err,
+                stderr=subprocess.PIPE,
                 start_new_session=True,  # without a terminal, it cannot ask
             )
-        except OSError as error:
-            problem = f"{node.command[0]} cannot be run: {error.strerror or error}"
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            problem = f"{node.command[0]} cannot be run: {reason or error}"
             return FetchedNode(node=node, file=file, problem=problem)
-        stream = _Stream(process, out, seconds=seconds, stop=stop, progress=progress)
+        stream = _Stream(process, out, seconds=seconds, stop=stop, room=room, progress=progress)
         try:
-            stream.read()
-            code = process.wait()
+            code = stream.read()
         except _Broken as why:
             return FetchedNode(
                 node=node, file=file, reached=stream.has_head, problem=why.problem, hint=why.hint
             )
         finally:
             _end(process)
-        err.seek(0)
-        stderr = err.read(_MOST_REASONS).decode("utf-8", "replace")
-    return _judged(node, file, stream, code, [line for line in stderr.splitlines() if line.strip()])
+    lines = stream.reasons.decode("utf-8", "replace").splitlines()
+    return _judged(node, file, stream, code, [printable(line) for line in lines if line.strip()])
 
 
 class _Stream:
-    """The output of one process: noise, the head, the tar stream."""
+    """The output of one process: noise, the head, the tar stream; and its reasons on stderr."""
 
     def __init__(
         self,
@@ -126,50 +148,84 @@ class _Stream:
         *,
         seconds: float,
         stop: Event,
+        room: int,
         progress: Progress,
     ) -> None:
-        assert process.stdout is not None, "it was made with a pipe"
-        self._pipe, self._out = process.stdout, out
+        self._process, self._out, self._room = process, out, room
         self._seconds, self._stop, self._progress = seconds, stop, progress
         self.has_head = False
         self.head = RemoteHead()
+        self.reasons = b""
         self._begun = b""
         self._came = 0
 
-    def read(self) -> None:
-        """Read to the end."""
-        while data := self._next():
-            if self.has_head:
-                self._keep(data)
-                continue
-            self._begun += data
-            self._look_for_head()
+    def read(self) -> int:
+        """Read to the end, and return the exit code.
 
-    def _next(self) -> bytes:
-        until = time.monotonic() + self._seconds
-        while not select.select([self._pipe], [], [], 0.1)[0]:
-            self._check_stop()
-            if time.monotonic() > until:
-                raise _Broken(
-                    f"nothing came for {self._seconds:g} s", "check the host, or raise --timeout"
-                )
-        self._check_stop()
-        return os.read(self._pipe.fileno(), 1 << 20)
+        The process may leave a helper behind that keeps stderr open, as ssh does that shares its
+        connections: once it has exited, only what is there is read.
+        """
+        process = self._process
+        assert process.stdout is not None, "it was made with pipes"
+        assert process.stderr is not None, "it was made with pipes"
+        with selectors.DefaultSelector() as ready:
+            ready.register(process.stdout, selectors.EVENT_READ, self._take)
+            ready.register(process.stderr, selectors.EVENT_READ, self._take_reason)
+            until = time.monotonic() + self._seconds
+            while True:
+                code = process.poll()
+                events = ready.select(0.1 if code is None else 0)
+                if not events and code is not None:
+                    return code
+                for key, _ in events:
+                    data = os.read(key.fd, 1 << 20)
+                    if not data:
+                        ready.unregister(key.fileobj)
+                        continue
+                    key.data(data)
+                    if key.fileobj is process.stdout:
+                        until = time.monotonic() + self._seconds
+                if self._stop.is_set():
+                    raise _Broken("interrupted")
+                if time.monotonic() > until:
+                    raise _Broken(
+                        f"nothing came for {self._seconds:g} s",
+                        "check the host, or raise --timeout",
+                    )
 
-    def _check_stop(self) -> None:
-        if self._stop.is_set():
-            raise _Broken("interrupted")
+    def _take_reason(self, data: bytes) -> None:
+        """Keep the first and the last lines: tar gives its reason first, other programs last."""
+        self.reasons += data
+        if len(self.reasons) > _MOST_REASONS:
+            half = _MOST_REASONS // 2
+            self.reasons = self.reasons[:half] + b"\n" + self.reasons[1 - half :]
 
-    def _look_for_head(self) -> None:
+    def _take(self, data: bytes) -> None:
+        if self.has_head:
+            self._keep(data)
+            return
+        self._begun += data
         _, magic, rest = self._begun.partition(MAGIC)
         head, end, tar = rest.partition(b"\n\n")
         if magic and end:
-            self.has_head, self.head, self._begun = True, read_head(head), b""
+            self.has_head, self._begun = True, b""
+            self.head = read_head(head)
+            if self.head.most_stream > self._room:
+                raise _Broken(
+                    f"it announced {self.head.total} bytes; {self._room} bytes are free for each"
+                    " node",
+                    "set TMPDIR to a folder with room for the metadata logs",
+                )
             self._keep(tar)
         elif len(self._begun) > (_MOST_HEAD if magic else _MOST_NOISE):
             raise _Broken("something else came than the files", "log in there, and see why")
 
     def _keep(self, data: bytes) -> None:
+        if self._came + len(data) > self.head.most_stream:
+            raise _Broken(
+                f"more came than the {self.head.total} bytes that it announced",
+                "stop Kafka there, and collect it again",
+            )
         self._out.write(data)
         self._came += len(data)
         self._progress(self._came, self.head.total)
@@ -177,8 +233,9 @@ class _Stream:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the process and its helpers, as ssh's ProxyCommand."""
-    if process.stdout is not None:
-        process.stdout.close()
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
     if process.poll() is None:
         with suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,7 +1,8 @@
 """The nodes behind `--ssh` and `--kubectl`, each with the command that reads it.
 
 Owns the command lines of ssh and kubectl. No shell interprets anything on this machine, and the
-path is quoted for the remote shell. ssh never asks a question: where it would, it exits.
+path is quoted for the remote shell. A name of a host, pod, namespace or container is never taken
+for an option. ssh never asks a question: where it would, it exits.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeGuard
 
 from kraftool.commands.remote_script import remote_command
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.late_pattern import late_pattern
 from kraftool.reports.text.printable import printable
 
 _SSH_OPTIONS = (
@@ -27,6 +29,10 @@ _SSH_OPTIONS = (
     "ClearAllForwardings=yes",
 )
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+_NAME = late_pattern(r"[a-z0-9]([-a-z0-9.]{0,238}[a-z0-9])?\Z")
+"""Kubernetes' names of pods, namespaces and containers, as far as a file can have them."""
+_HOST = late_pattern(r"([^-\s\0][^\s\0]*@)?[^-\s\0@][^\s\0@]*\Z")
+"""HOST or USER@HOST."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +40,23 @@ class RemoteNode:
     """A node, and the command that sends its head and tar stream."""
 
     name: str
-    command: tuple[str, ...]
+    command: tuple[str, ...] = ()
+    context: str = ""
+    """kubectl's; empty for a host, and in a pod, where kubectl has no context."""
+    namespace: str = ""
+    """Of a pod."""
+    problem: str = ""
+    """Why there is no command."""
+
+    @property
+    def origin(self) -> str:
+        """The pod and where it is, for a plan; empty for a host, which the collect file names."""
+        if not self.namespace and not self.context:
+            return ""
+        words = [f"pod {self.name}"]
+        words += [f"namespace {self.namespace}"] if self.namespace else []
+        words += [f"kubectl context {printable(self.context)}"] if self.context else []
+        return ", ".join(words)
 
 
 def ssh_nodes(hosts: str, path: str, *, sudo: bool = False) -> tuple[RemoteNode, ...]:
@@ -42,7 +64,7 @@ def ssh_nodes(hosts: str, path: str, *, sudo: bool = False) -> tuple[RemoteNode,
     nodes = []
     for host in hosts.split(","):
         name, colon, own = host.strip().partition(":/")
-        if not name or name.startswith("-"):
+        if _HOST.match(name) is None:
             raise KraftoolError(
                 f"{printable(host)!r} is not a host", hint="name HOST or HOST:/PATH"
             )
@@ -59,43 +81,93 @@ def ssh_nodes(hosts: str, path: str, *, sudo: bool = False) -> tuple[RemoteNode,
 def pod_nodes(
     selector: str, path: str, *, namespace: str = "", container: str = "", seconds: float
 ) -> tuple[RemoteNode, ...]:
-    """The pods of a selector as nodes; of each the container that is named, or its default."""
-    where = (f"--namespace={namespace}",) if namespace else ()
-    command = ("kubectl", "get", "pods", *where, f"--selector={selector}", "-o", "json")
-    try:
-        ran = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
-        )
-    except OSError as error:
-        raise KraftoolError(f"kubectl cannot be run: {error.strerror or error}") from None
-    except subprocess.TimeoutExpired:
-        raise KraftoolError(
-            f"kubectl get pods did not answer within {seconds:g} s", hint="check kubectl config"
-        ) from None
+    """The pods of a selector as nodes; of each the container that is named, or its default.
+
+    The context is asked for once and then named in each command, so that another one that is chosen
+    meanwhile changes nothing.
+    """
+    for kind, name in (("namespace", namespace), ("container", container)):
+        if name and _NAME.match(name) is None:
+            raise KraftoolError(f"{printable(name)!r} is not a name of a {kind}")
+    ran = _kubectl("config", "current-context", seconds=seconds)
+    context = ran.stdout.decode("utf-8", "replace").strip() if not ran.returncode else ""
+    where = [f"--context={context}"] if context else []
+    chosen = [f"--namespace={namespace}"] if namespace else []
+    selection = f"--selector={selector}"
+    ran = _kubectl("get", "pods", *where, *chosen, selection, "-o", "json", seconds=seconds)
     if ran.returncode:
         error_lines = ran.stderr.decode("utf-8", "replace").strip().splitlines() or ["it failed"]
         raise KraftoolError(f"kubectl get pods: {error_lines[-1]}")
     try:
-        pods = [
-            (load["metadata"]["name"], container or _default_container(load))
-            for load in json.loads(ran.stdout)["items"]
-        ]
-    except (ValueError, KeyError, IndexError, TypeError):
-        raise KraftoolError("kubectl get pods: its JSON lists no pods") from None
+        # A number is no name, and Python refuses to convert a very long one.
+        text = ran.stdout.decode("utf-8", "replace")
+        pods = json.loads(text, parse_int=lambda digits: None)["items"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pods = None
+    if not isinstance(pods, list):
+        raise KraftoolError("kubectl get pods: its JSON lists no pods")
     if not pods:
         raise KraftoolError(
             f"no pod has the labels {selector}", hint="check --kubectl and --namespace"
         )
-    return tuple(
-        RemoteNode(
-            name=pod,
-            command=("kubectl", "exec", *where, pod, "-c", chosen, "--", *remote_command(path)),
+    nodes: dict[str, RemoteNode] = {}
+    for number, pod in enumerate(pods, 1):
+        node = _pod_node(pod, where, path, namespace, container)
+        if node is None or node.name in nodes:
+            why = "has no name that a pod can have" if node is None else f"is {node.name} again"
+            node = RemoteNode(
+                name=f"pod {number} of {len(pods)}", problem=f"kubectl listed a pod that {why}"
+            )
+        nodes[node.name] = replace(node, context=context)
+    return tuple(nodes.values())
+
+
+def _kubectl(*words: str, seconds: float) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            ("kubectl", *words),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
         )
-        for pod, chosen in pods
-    )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise KraftoolError(f"kubectl cannot be run: {reason or error}") from None
+    except subprocess.TimeoutExpired:
+        raise KraftoolError(
+            f"kubectl {words[0]} {words[1]} did not answer within {seconds:g} s",
+            hint="check kubectl config",
+        ) from None
 
 
-def _default_container(pod: Mapping[str, Any]) -> str:
-    """The container that kubectl takes if none is named."""
-    named = (pod["metadata"].get("annotations") or {}).get(_DEFAULT_CONTAINER)
-    return str(named or pod["spec"]["containers"][0]["name"])
+def _pod_node(
+    pod: object, where: Sequence[str], path: str, namespace: str, container: str
+) -> RemoteNode | None:
+    """A pod of kubectl's list as a node; None if the list does not name it."""
+    name = _at(pod, "metadata", "name")
+    if not _is_name(name):
+        return None
+    own = namespace or _at(pod, "metadata", "namespace") or ""
+    containers = _at(pod, "spec", "containers")
+    first = containers[0] if isinstance(containers, list) and containers else None
+    annotated = _at(pod, "metadata", "annotations", _DEFAULT_CONTAINER)
+    # Without a name kubectl takes the annotated container, or the first one.
+    chosen = container or annotated or _at(first, "name")
+    if not _is_name(chosen) or not (own == "" or _is_name(own)):
+        kind = "a container" if own == "" or _is_name(own) else "a namespace"
+        return RemoteNode(name=name, problem=f"kubectl listed it without a name of {kind}")
+    there = [*where, *([f"--namespace={own}"] if own else [])]
+    words = ("kubectl", "exec", *there, f"--container={chosen}", name, "--")
+    return RemoteNode(name=name, command=(*words, *remote_command(path)), namespace=own)
+
+
+def _is_name(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and _NAME.match(value) is not None
+
+
+def _at(value: object, *keys: str) -> Any:
+    """The member of an object at a path of keys; None if there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

@@ -1,18 +1,17 @@
-"""The shell script that sends what a survey needs from a node, and the form of what it sends.
+"""The shell script that sends what a survey needs from a node.
 
 Owns the script, which requires a POSIX shell, sed, grep, ls and tar, and writes nothing. A head of
-lines comes first, and then a tar stream. Of server.properties it sends only the settings of the
-quorum, so that no secret leaves the node.
+lines comes first (`remote_head.py` reads it), and then a tar stream. Of server.properties it sends
+only the settings of the quorum, so that no secret leaves the node.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT
-from kraftool.storage.entry import METADATA_PARTITION
+from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, CHECKPOINT_SUFFIX, SEGMENT_SUFFIXES
+from kraftool.storage.entry import METADATA_PARTITION, PARTITION_FILES
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.repair_journal import FOLDER, NAME
+from kraftool.storage.unknown_files import MOST_LISTED
 
 MAGIC = b"kraftool-collect 1\n"
 """Before it may come whatever a login shell prints."""
@@ -32,11 +31,22 @@ CHANGED = 95
 """The files changed while tar read them."""
 
 _KEYS = "|".join(setting.replace(".", r"\.") for setting in SETTINGS)
+_USED = "|".join(
+    (
+        NAME,
+        *(f"{name}*" for name in PARTITION_FILES),
+        *(f"*{suffix}" for suffix in SEGMENT_SUFFIXES),
+        *(f"[0-9]*{suffix}.*" for suffix in SEGMENT_SUFFIXES),
+        f"*{CHECKPOINT_SUFFIX}*",
+    )
+)
+"""Names that a survey looks at, however many there are. Of others it lists the first ones."""
 SCRIPT = rf"""
 LC_ALL=C; export LC_ALL
 p=$1
 fail() {{ printf '%s\n' "$2" >&2; exit "$1"; }}
-lines() {{ sed -e :a -e '/\\$/N; s/\\\n[[:space:]]*//; ta' "$p"; }}
+cr=$(printf '\r')
+lines() {{ sed "s/$cr\$//" "$p" | sed -e :a -e '/\\$/N; s/\\\n[[:space:]]*//; ta'; }}
 value() {{
   lines | sed -n "s/^[[:space:]]*$1[[:space:]]*[=:[:space:]][[:space:]]*//p" | tail -n 1
 }}
@@ -81,7 +91,14 @@ names() {{
     for n in {META_PROPERTIES} {BOOTSTRAP_CHECKPOINT}; do printf '%s\n' "$d/$n"; done
     q=$d/{METADATA_PARTITION}
     [ -d "$q" ] || {{ printf '%s\n' "$q"; continue; }}
-    for f in "$q"/* "$q"/.[!.]* "$q"/{FOLDER}/*/{NAME}; do printf '%s\n' "$f"; done
+    u=0
+    for f in "$q"/{FOLDER}/*/{NAME} "$q"/* "$q"/.[!.]*; do
+      case ${{f##*/}} in
+      {_USED}) ;;
+      *) u=$((u + 1)); [ "$u" -le {MOST_LISTED} ] || continue ;;
+      esac
+      printf '%s\n' "$f"
+    done
   done | while IFS= read -r f; do
     if [ -e "$f" ] || [ -h "$f" ]; then printf '%s\n' "$f"; fi
   done
@@ -93,14 +110,16 @@ look() {{ files | while IFS= read -r f; do ls -lnL "$f" 2>&1; done; }}
 before=$(look)
 sent=$(files)
 [ -n "$sent" ] || fail 94 "$first: there is no metadata in it"
-total=$(printf '%s\n' "$before" | {{
-  t=0
+printf 'kraftool-collect 1\n'
+printf '%s\n' "$before" | {{
+  t=0 n=0
   while read -r mode links user group size rest; do
+    case $mode in s*) ;; *) n=$((n + 1)) ;; esac  # tar sends no socket
     case $size in ''|*[!0-9]*) ;; *) t=$((t + size)) ;; esac
   done
-  echo "$t"
-}})
-printf 'kraftool-collect 1\ntotal %s\ndirectory %s\n' "$total" "$first"
+  printf 'files %s\ntotal %s\n' "$n" "$t"
+}}
+printf 'directory %s\n' "$first"
 each_directory | sed 's/^/log-dir /'
 case $p in /*) ;; *) p=$PWD/$p ;; esac
 [ -d "$p" ] || printf 'properties %s\n' "$p"
@@ -127,41 +146,3 @@ exit "$code"
 def remote_command(path: str, *, sudo: bool = False) -> tuple[str, ...]:
     """The words that run the script on a node."""
     return (*(("sudo", "-n", "--") if sudo else ()), "sh", "-c", SCRIPT, "kraftool", path)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteHead:
-    """The lines before the tar stream."""
-
-    total: int = 0
-    """Bytes of the files to come."""
-    directory: str = ""
-    """The metadata log directory."""
-    log_dirs: tuple[str, ...] = ()
-    properties: str = ""
-    """The path of server.properties; empty if a directory was named."""
-    settings: tuple[str, ...] = ()
-    """Lines of it."""
-    folders: tuple[str, ...] = ()
-    pipes: tuple[str, ...] = ()
-    running: tuple[str, ...] = ()
-    """Directories whose lock a process has."""
-
-
-def read_head(data: bytes) -> RemoteHead:
-    """Return the head. A line of an unknown kind is ignored."""
-    values_by_kind: dict[str, list[str]] = {}
-    for line in data.decode("utf-8", "surrogateescape").splitlines():
-        kind, _, value = line.partition(" ")
-        values_by_kind.setdefault(kind, []).append(value)
-    total = values_by_kind.get("total", ["0"])[0]
-    return RemoteHead(
-        total=int(total) if total.isdigit() else 0,
-        directory=values_by_kind.get("directory", [""])[0],
-        log_dirs=tuple(values_by_kind.get("log-dir", ())),
-        properties=values_by_kind.get("properties", [""])[0],
-        settings=tuple(values_by_kind.get("setting", ())),
-        folders=tuple(values_by_kind.get("folder", ())),
-        pipes=tuple(values_by_kind.get("pipe", ())),
-        running=tuple(values_by_kind.get("running", ())),
-    )

@@ -45,19 +45,23 @@ async def read_frame(
     if size <= _PART_BYTES:
         async with asyncio.timeout(patience_s):
             return await reader.readexactly(size)
-    parts: list[bytes] = []
+    # A buffer that grows is memory of its own, which goes back to the system. Parts would be pieces
+    # of a heap that stays as large as it was.
+    data = bytearray()
     held = 0
     try:
         while size > 0:
             part = min(size, _PART_BYTES)
             async with asyncio.timeout(patience_s):
+                piece = await reader.readexactly(part)
                 if budget is not None:
                     await budget.take(part)
                     held += part
-                parts.append(await reader.readexactly(part))
+                data += piece
             size -= part
-        return b"".join(parts)
+        return bytes(data)
     finally:
+        data.clear()  # an error that goes on holds this frame for longer
         if budget is not None:
             budget.give_back(held)
 

@@ -39,6 +39,10 @@ class Limits:
     max_connections: int = 4096
     """Kafka's max.connections; more than this would take the files that the log needs."""
     max_connections_per_ip: int = 1 << 31
+    max_silent_per_ip: int = 200
+    """Connections of an address that have not sent a whole request. Clients send one at once."""
+    max_first_bytes: int = 64 << 10
+    """Of a connection's first request, which is ApiVersions."""
     idle_s: float = 600.0
     """connections.max.idle.ms"""
     authentication_s: float = 10.0
@@ -52,8 +56,8 @@ class Limits:
     """connection.failed.authentication.delay.ms"""
     patience_s: float = 30.0
     """For each part of a frame, and for an answer to be taken."""
-    buffered_bytes: int = 256 << 20
-    """Of all large requests that are coming in."""
+    buffered_bytes: int = 128 << 20
+    """Of all large requests that are coming in. One of the largest size fits."""
     backlog: int = 1024
 
 
@@ -78,6 +82,7 @@ class ConnectionLimit(StrEnum):
 
     CONNECTIONS = "max_connections"
     CONNECTIONS_PER_IP = "max_connections_per_ip"
+    SILENT_PER_IP = "max_silent_per_ip"
     AUTHENTICATING = "max_authenticating"
     AUTHENTICATING_PER_IP = "max_authenticating_per_ip"
 
@@ -92,6 +97,7 @@ class Guests:
         self._known: OrderedDict[Guest, None] = OrderedDict()
         """The others, the one that asked longest ago first."""
         self._by_host: Counter[str] = Counter()
+        self._silent_by_host: Counter[str] = Counter()
         self._authenticating: Counter[str] = Counter()
         """By host: connections that have not passed TLS and SASL yet."""
         self.refused: Counter[ConnectionLimit] = Counter()
@@ -113,7 +119,10 @@ class Guests:
         if refusal is not None:
             self.refused[refusal] += 1
             return refusal
+        if self._silent_by_host[guest.host] >= self._limits.max_silent_per_ip:
+            self._end_oldest_silent(guest.host)
         self._silent[guest] = None
+        self._silent_by_host[guest.host] += 1
         self._by_host[guest.host] += 1
         if not guest.is_authenticated:
             self._authenticating[guest.host] += 1
@@ -140,9 +149,28 @@ class Guests:
 
     def asked(self, guest: Guest) -> None:
         """A request of it has come."""
-        self._silent.pop(guest, None)
+        self._leave_silent(guest)
         self._known[guest] = None
         self._known.move_to_end(guest)
+
+    def is_silent(self, guest: Guest) -> bool:
+        """True if no whole request of it has come."""
+        return guest in self._silent
+
+    def _end_oldest_silent(self, host: str) -> None:
+        """End it, and not the newest one: a client that shares its address with an attacker has
+        its turn to send a request."""
+        for guest in self._silent:
+            if guest.host == host and guest.task is not None:
+                self.refused[ConnectionLimit.SILENT_PER_IP] += 1
+                guest.task.cancel()
+                self.forget(guest)
+                return
+
+    def _leave_silent(self, guest: Guest) -> None:
+        if guest in self._silent:
+            del self._silent[guest]
+            _less(self._silent_by_host, guest.host)
 
     def make_room(self) -> bool:
         """End the connection that will be missed least; whether there was one."""
@@ -158,7 +186,7 @@ class Guests:
         """It has gone, or has to."""
         if guest not in self:
             return
-        self._silent.pop(guest, None)
+        self._leave_silent(guest)
         self._known.pop(guest, None)
         _less(self._by_host, guest.host)
         if not guest.is_authenticated:

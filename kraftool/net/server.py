@@ -41,6 +41,8 @@ from kraftool.net.security import ANONYMOUS
 from kraftool.raft.names import Endpoint
 
 LOGGER = logging.getLogger("kraftool.net")
+_ACCEPTED_AT_ONCE = 8
+"""Far fewer than an address has silent connections, so that each has turns before it gives way."""
 _say = partial(write, LOGGER)
 
 
@@ -121,6 +123,7 @@ class Server:
 
     async def _accept(self, listener: Listener, bound: socket.socket) -> None:
         loop = asyncio.get_running_loop()
+        accepted = 0
         while True:
             try:
                 connection, address = await loop.sock_accept(bound)
@@ -136,7 +139,11 @@ class Server:
                 await asyncio.sleep(0.1)
                 continue
             self._admit(listener, connection, address)
-            await asyncio.sleep(0)  # those who are in have their turn too
+            accepted += 1
+            # Several come in at once: the system drops what comes to a full queue, and its sender
+            # waits longer each time. But those who are in have their turn too.
+            if accepted % _ACCEPTED_AT_ONCE == 0:
+                await asyncio.sleep(0)
 
     def _admit(
         self, listener: Listener, connection: socket.socket, address: tuple[Any, ...]
@@ -201,6 +208,8 @@ class Server:
             self._say_ended(guest, reason=f"not authenticated within {seconds:g} s")
             raise _Ended from None
         self.guests.authenticated(guest)
+        if guest.listener.security.sasl is not None:
+            self.guests.asked(guest)  # the requests of its login were whole
         return reader, writer, peer
 
     def _say_ended(self, guest: Guest, *, reason: str) -> None:
@@ -263,9 +272,10 @@ class Server:
     ) -> bool:
         """A request and its answer; whether the connection goes on."""
         limits = self.limits
+        most = limits.max_request_bytes
         data = await read_frame(
             reader,
-            limits.max_request_bytes,
+            min(most, limits.max_first_bytes) if self.guests.is_silent(guest) else most,
             idle_s=limits.idle_s,
             patience_s=limits.patience_s,
             budget=self._budget,

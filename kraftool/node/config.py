@@ -78,6 +78,7 @@ class SocketLimits:
     max_connection_creation_rate: int
     connections_max_idle_ms: int
     failed_authentication_delay_ms: int
+    max_silent_per_ip: int
     max_authenticating: int
     max_authenticating_per_ip: int
     authentication_timeout_ms: int
@@ -313,6 +314,7 @@ def _limits(values: Values) -> SocketLimits:
         max_connection_creation_rate=values.number("max.connection.creation.rate"),
         connections_max_idle_ms=values.number("connections.max.idle.ms"),
         failed_authentication_delay_ms=values.number("connection.failed.authentication.delay.ms"),
+        max_silent_per_ip=values.number("kraftool.max.connections.silent.per.ip"),
         max_authenticating=values.number("kraftool.max.connections.authenticating"),
         max_authenticating_per_ip=values.number("kraftool.max.connections.authenticating.per.ip"),
         authentication_timeout_ms=values.number("kraftool.authentication.timeout.ms"),

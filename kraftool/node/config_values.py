@@ -103,6 +103,7 @@ KEYS: Mapping[str, ConfigKey] = {
     "connection.failed.authentication.delay.ms": _int(100),
     "kraftool.max.connections.authenticating": _int(200, 1),
     "kraftool.max.connections.authenticating.per.ip": _int(20, 1),
+    "kraftool.max.connections.silent.per.ip": _int(200, 1),
     "kraftool.authentication.timeout.ms": _int(10_000, 1),
     "sasl.mechanism.controller.protocol": ConfigKey(kind=Kind.STRING, default="GSSAPI"),
     "authorizer.class.name": ConfigKey(kind=Kind.STRING),

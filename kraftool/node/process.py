@@ -259,6 +259,7 @@ def _limits(config: NodeConfig) -> Limits:
         max_request_bytes=given.request_max_bytes,
         max_connections=min(given.max_connections, usual.max_connections),
         max_connections_per_ip=given.max_connections_per_ip,
+        max_silent_per_ip=given.max_silent_per_ip,
         max_authenticating=given.max_authenticating,
         max_authenticating_per_ip=given.max_authenticating_per_ip,
         authentication_s=given.authentication_timeout_ms / 1000,
@@ -266,5 +267,6 @@ def _limits(config: NodeConfig) -> Limits:
         buffered_bytes=given.queued_max_bytes
         if given.queued_max_bytes > 0
         else usual.buffered_bytes,
-        backlog=given.listen_backlog,
+        # Kafka's default of 50 is soon full, and then a client waits for seconds or minutes.
+        backlog=max(given.listen_backlog, usual.backlog),
     )

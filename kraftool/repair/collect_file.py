@@ -52,6 +52,16 @@ def without_prefix(surveys: Sequence[Survey], prefix: str) -> tuple[Survey, ...]
     return from_document(Collected, orjson.loads(data), "it").surveys
 
 
+def with_origin(surveys: Sequence[Survey], origin: str) -> tuple[Survey, ...]:
+    """The surveys with the place that they come from, also with flipped bits put back."""
+
+    def named(survey: Survey) -> Survey:
+        put_back = survey.put_back and replace(survey.put_back, origin=origin)
+        return replace(survey, origin=origin, put_back=put_back)
+
+    return tuple(map(named, surveys))
+
+
 def is_collect_file(path: str) -> bool:
     """True if a PATH is a collect file, by its first bytes; a tar.gz is none."""
     if not os.path.isfile(path):

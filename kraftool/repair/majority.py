@@ -201,6 +201,7 @@ def _host_plan(choice: Choice, host: Host) -> HostPlan:
         role=_role(choice, host),
         identity=host.survey.identity,
         path=host.survey.path,
+        origin=host.survey.origin,
         expected=relied_on(host.survey, edits) if relies else (),
         edits=tuple(edits),
         settings=settings if host.has_metadata or host is choice.seed else (),

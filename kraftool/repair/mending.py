@@ -474,6 +474,7 @@ def _host_plan(standing: QuorumAssessment, host: Host, mends: Sequence[Mend]) ->
         role=HostRole.VOTER if is_voter(host, standing.voters) else _role(standing, host),
         identity=host.survey.identity,
         path=host.survey.path,
+        origin=host.survey.origin,
         expected=relied_on(host.survey, edits.values()) if own or lends else (),
         edits=tuple(edits.values()),
         settings=tuple(dict.fromkeys(one for mend in own for one in mend.settings)),

@@ -282,6 +282,8 @@ class HostPlan:
     identity: DirectoryIdentity
     path: str = ""
     """Where it was read; it may lie elsewhere on its host."""
+    origin: str = ""
+    """The pod, its namespace and kubectl's context; empty for a directory of a host."""
     expected: tuple[Expected, ...] = ()
     """Files that are read or relied on, and stay."""
     edits: tuple[Edit, ...] = ()

@@ -218,6 +218,8 @@ class Survey:
     path: str
     collect_file: str = ""
     """The collect file that this was read from; empty if the directory itself was read."""
+    origin: str = ""
+    """The pod, its namespace and kubectl's context; empty for a directory of a host."""
     archived: bool = False
     """True if that is a tar stream's, and where the directory is was not told."""
     running: bool = False

@@ -1,7 +1,8 @@
 """A data directory or partition directory on disk: one look at its names, files listed in order.
 
-Owns what is listed and what is only counted: topic folders are counted by name and never opened,
-so that a directory with thousands of them costs one scandir. It refuses to open any file.
+Owns what is listed and what is only counted: topic folders, and files beyond some that Kafka does
+not know, are counted by name and never opened, so that a directory with thousands of them costs one
+scandir. It refuses to open any file.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from kraftool.storage.entry import (
     Severity,
     folder_kind,
     is_partition_file,
+    is_used_name,
     partition_order,
     root_order,
 )
 from kraftool.storage.lock_taking import is_held_here
 from kraftool.storage.source import ByteSource, BytesSource, FileSource, describe_type
+from kraftool.storage.unknown_files import UnknownFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,33 +132,53 @@ def _scan(
 
     A link that leads nowhere, a pipe and the like are a note if Kafka does not know the name.
     """
-    files, folders, problems = [], [], []
+    files: list[tuple[os.DirEntry[str], os.stat_result]] = []
+    folders: list[str] = []
+    problems: list[EntryProblem] = []
+    unknown = UnknownFiles(path)
+
+    def look(item: os.DirEntry[str]) -> None:
+        full = os.path.join(path, item.name)
+        try:
+            status = item.stat()
+        except OSError as error:
+            reason = _broken_link(full, error)
+            if not reason:
+                problems.append(EntryProblem(name=full, reason=_words(error)))
+                return
+        else:
+            if stat.S_ISREG(status.st_mode):
+                files.append((item, status))
+                return
+            reason = f"it is {describe_type(status.st_mode)}, not a file"
+        is_known = is_files_name(item.name) or is_folders_name(item.name)
+        severity = Severity.ERROR if is_known else Severity.INFO
+        problems.append(EntryProblem(name=full, reason=reason, severity=severity))
+
     try:
         with os.scandir(path) as items:
             for item in items:
-                full = os.path.join(path, item.name)
-                try:
-                    if item.is_dir() and not is_files_name(item.name):
-                        folders.append(item.name)
-                        continue
-                    status = item.stat()
-                except OSError as error:
-                    reason = _broken_link(full, error)
-                    if not reason:
-                        problems.append(EntryProblem(name=full, reason=_words(error)))
-                        continue
+                if not is_files_name(item.name) and _is_folder(item):
+                    folders.append(item.name)
+                elif is_used_name(item.name) or is_folders_name(item.name):
+                    look(item)
                 else:
-                    if stat.S_ISREG(status.st_mode):
-                        files.append((item, status))
-                        continue
-                    reason = f"it is {describe_type(status.st_mode)}, not a file"
-                is_known = is_files_name(item.name) or is_folders_name(item.name)
-                severity = Severity.ERROR if is_known else Severity.INFO
-                problems.append(EntryProblem(name=full, reason=reason, severity=severity))
+                    unknown.add(item)
     except OSError as error:
         hint = "run as the user that Kafka runs as" if error.errno == errno.EACCES else ""
         problems.append(EntryProblem(name=path, reason=_words(error), hint=hint))
+    for item in unknown.listed():
+        look(item)
+    problems += unknown.problems()
     return files, folders, problems
+
+
+def _is_folder(item: os.DirEntry[str]) -> bool:
+    """True also for a link to a folder; one that cannot be followed is looked at as a file."""
+    try:
+        return item.is_dir()
+    except OSError:
+        return False
 
 
 def _broken_link(path: str, error: OSError) -> str:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import (
+    CHECKPOINT_SUFFIX,
     METADATA_FOLDER,
     NAMES_KEPT,
     SEGMENT_SUFFIXES,
@@ -37,7 +38,7 @@ ROOT_FILES = (
     "replication-offset-checkpoint",
     "cleaner-offset-checkpoint",
 )
-_PARTITION_FILES = ("quorum-state", "leader-epoch-checkpoint", "partition.metadata")
+PARTITION_FILES = ("quorum-state", "leader-epoch-checkpoint", "partition.metadata")
 
 
 class Severity(StrEnum):
@@ -142,7 +143,20 @@ def folder_kind(name: str) -> FolderKind:
 @lru_cache(maxsize=NAMES_KEPT)
 def is_partition_file(name: str) -> bool:
     """True if Kafka keeps a file of this name in a partition's folder."""
-    return name in _PARTITION_FILES or _checkpoint(name) is not None or _segment(name) is not None
+    return name in PARTITION_FILES or _checkpoint(name) is not None or _segment(name) is not None
+
+
+def is_used_name(name: str) -> bool:
+    """True if Kafka uses, removes or fails at a file of this name in a data directory or in a
+    partition's folder, or leaves it there when it writes one of its own."""
+    own = name.removesuffix(".tmp")
+    return (
+        own in ROOT_FILES
+        or is_partition_file(own)
+        or parse_segment_name(name) is not None
+        or name.endswith(SEGMENT_SUFFIXES)
+        or CHECKPOINT_SUFFIX in name
+    )
 
 
 def root_order(name: str) -> tuple[int, str]:
@@ -153,8 +167,8 @@ def root_order(name: str) -> tuple[int, str]:
 @lru_cache(maxsize=NAMES_KEPT)
 def partition_order(name: str) -> tuple[int, int, int, str]:
     """Sort key: the partition's state, snapshots, segments in offset order, then the rest."""
-    if name in _PARTITION_FILES:
-        return (0, _PARTITION_FILES.index(name), 0, name)
+    if name in PARTITION_FILES:
+        return (0, PARTITION_FILES.index(name), 0, name)
     snapshot = _checkpoint(name)
     if snapshot:
         return (1, snapshot.offset, snapshot.epoch, name)

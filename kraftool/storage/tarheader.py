@@ -97,8 +97,7 @@ def parse_header(block: bytes, position: int) -> TarHeader:
         continues, real_size = block[482] != 0, number(483, 495, "realsize")
     size = number(124, 136, "size")
     if kind in _REGULAR_KINDS:
-        # Archives from before POSIX mark a directory by its name alone.
-        kind = DIRECTORY if name.endswith("/") else REGULAR
+        kind = REGULAR
     return TarHeader(
         name=name,
         mode=number(100, 108, "mode"),

@@ -8,10 +8,8 @@ stays flat whatever sizes the archive claims. Archives may follow one another in
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.storage import tarheader
 from kraftool.storage.entry import (
@@ -27,8 +25,8 @@ from kraftool.storage.entry import (
     split_member,
 )
 from kraftool.storage.inflate import CountingFeed, Feed, is_shell_pipe
-from kraftool.storage.source import StreamSource
 from kraftool.storage.tarheader import BLOCK, Pieces, TarHeader
+from kraftool.storage.tarmember import Extra, MemberBytes, PassingSource, TarMember
 
 _LARGEST_EXTRA = 1 << 20
 """A long name or a set of pax records above this is damage."""
@@ -43,71 +41,6 @@ _PIPE_HINT = (
 )
 
 
-@dataclass(slots=True)
-class _Extra:
-    """The extension headers for the member that follows them."""
-
-    name: str | None = None
-    size: int | None = None
-    mtime_ns: int | None = None
-    sparse: Pieces | None = None
-    sparse_in_data: bool = False
-    real_size: int | None = None
-
-
-class _Passing(StreamSource):
-    """A member's bytes, open until the stream moves on: a second look shares the first one's."""
-
-    def __init__(self, name: str, read: Callable[[int], bytes], *, size: int) -> None:
-        super().__init__(name, read, size=size)
-        self._passed = False
-
-    def read_at(self, position: int, size: int) -> bytes:
-        if self._passed:
-            raise KraftoolError(
-                f"{self.name}: the stream has moved on past this file",
-                hint="unpack the archive to read its files in any order",
-            )
-        return super().read_at(position, size)
-
-    def close(self) -> None:
-        """Nothing yet: whoever opens the file again goes on with the same bytes."""
-
-    def pass_by(self) -> None:
-        self._passed = True
-        super().close()
-
-
-class _Member:
-    """The bytes of one member, in order; holes of a sparse file come as zeros."""
-
-    def __init__(self, feed: CountingFeed, stored: int, pieces: Pieces, size: int) -> None:
-        self._feed = feed
-        self.left = stored
-        self._pieces = deque(pieces)
-        self._size = size
-        self._at = 0
-
-    def read(self, wanted: int) -> bytes:
-        wanted = min(wanted, self._size - self._at)
-        if wanted <= 0:
-            return b""
-        while self._pieces and self._at >= sum(self._pieces[0]):
-            self._pieces.popleft()
-        start, size = self._pieces[0] if self._pieces else (self._size, 0)
-        if self._at < start:
-            data = bytes(min(wanted, start - self._at))
-        else:
-            data = self._feed.read(min(wanted, start + size - self._at, self.left))
-            self.left -= len(data)
-        self._at += len(data)
-        return data
-
-    def finish(self) -> None:
-        """Pass over what nobody read."""
-        self.left -= self._feed.skip(self.left)
-
-
 class TarStream:
     """Iterates over an archive once. `folders` is whole when the iteration is."""
 
@@ -119,7 +52,7 @@ class TarStream:
         self._counted: dict[str, dict[FolderKind, int]] = {}
         self._folder = ("", "")
         self._archives = 1
-        self._extra = _Extra()
+        self._extra = Extra()
 
     @property
     def folders(self) -> dict[str, FolderCounts]:
@@ -135,7 +68,20 @@ class TarStream:
         }
 
     def entries(self) -> Iterator[Entry | EntryProblem]:
-        """The regular files, each to be read before the next is asked for; and what is wrong."""
+        """The files that a data directory is read for, each to be read before the next is asked
+        for; and what is wrong."""
+        for member in self.members():
+            if isinstance(member, EntryProblem):
+                yield member
+            elif member.link_name:
+                words = tarheader.KIND_WORDS[tarheader.HARD_LINK]
+                yield self._passed_over(member.name, words, member.position)
+            elif (entry := self._entry(member)) is not None:
+                yield entry
+
+    def members(self) -> Iterator[TarMember | EntryProblem]:
+        """Every regular file and hard link, each to be read before the next is asked for; and what
+        is wrong."""
         headers = 0
         while True:
             position = self._feed.position
@@ -152,7 +98,7 @@ class TarStream:
                 headers += 1
                 yield from self._member(header, position)
             except DecodeError as error:
-                self._extra = _Extra()
+                self._extra = Extra()
                 is_resynced = self._resync()
                 passed = self._feed.position - position
                 if headers or is_resynced:
@@ -224,7 +170,7 @@ class TarStream:
                 return True
         return False
 
-    def _member(self, header: TarHeader, position: int) -> Iterator[Entry | EntryProblem]:
+    def _member(self, header: TarHeader, position: int) -> Iterator[TarMember | EntryProblem]:
         kind = header.kind
         if kind in tarheader.EXTENSIONS:
             data = self._extension(header, position)
@@ -232,12 +178,20 @@ class TarStream:
                 self._pax(data, position + BLOCK)
             elif kind == tarheader.GNU_LONG_NAME:
                 self._extra.name = tarheader.text(data.split(b"\0", 1)[0])
+            elif kind == tarheader.GNU_LONG_LINK:
+                self._extra.link_name = tarheader.text(data.split(b"\0", 1)[0])
             return
-        extra, self._extra = self._extra, _Extra()
+        extra, self._extra = self._extra, Extra()
         stored = header.size if extra.size is None else extra.size
         name = extra.name if extra.name is not None else header.name
+        if kind == tarheader.REGULAR and name.endswith("/"):
+            # Archives from before POSIX mark a directory by its name alone. The header of a file
+            # with a longer name has the first 100 characters of that, which may end with a slash.
+            kind, stored = tarheader.DIRECTORY, 0
         if kind not in (tarheader.REGULAR, tarheader.GNU_SPARSE):
-            if kind in tarheader.KIND_WORDS:
+            if kind == tarheader.HARD_LINK:
+                yield self._link(header, name, extra, position)
+            elif kind in tarheader.KIND_WORDS:
                 yield self._passed_over(name, tarheader.KIND_WORDS[kind], position)
             elif kind in (tarheader.DIRECTORY, tarheader.GNU_DIRECTORY):
                 if _is_files_name(name):
@@ -275,48 +229,57 @@ class TarStream:
         stored: int,
         pieces: Pieces,
         size: int,
-        extra: _Extra,
+        extra: Extra,
         position: int,
-    ) -> Iterator[Entry | EntryProblem]:
+    ) -> Iterator[TarMember | EntryProblem]:
         if pieces != ((0, stored),):
             tarheader.check_pieces(pieces, stored, size, position)
-        member = _Member(self._feed, stored, pieces, size)
-        source = _Passing(self._prefix + name, member.read, size=size)
-        entry = self._entry(header, name, size, extra, source)
+        content = MemberBytes(self._feed, stored, pieces, size)
+        source = PassingSource(self._prefix + name, content.read, size=size)
         if size - sum(length for _, length in pieces) > _LARGEST_HOLES:
             yield self._problem("a sparse file with absurd holes", position, self._prefix + name)
-        elif entry is not None:
-            yield entry
+        else:
+            yield TarMember(
+                header=header,
+                name=name,
+                position=position,
+                size=size,
+                mtime_ns=header.mtime * 10**9 if extra.mtime_ns is None else extra.mtime_ns,
+                source=source,
+            )
         source.pass_by()
-        member.finish()
-        if member.left:
+        content.finish()
+        if content.left:
             yield self._problem(
-                f"the archive ends inside this file: {member.left} of {stored} bytes are missing",
+                f"the archive ends inside this file: {content.left} of {stored} bytes are missing",
                 self._feed.position,
                 self._prefix + name,
             )
         # The next block, counted from the member's own header.
         self._feed.skip(-(self._feed.position - position) % BLOCK)
 
-    def _entry(
-        self, header: TarHeader, name: str, size: int, extra: _Extra, source: _Passing
-    ) -> Entry | None:
-        directory, path, place = split_member(name)
+    def _link(self, header: TarHeader, name: str, extra: Extra, position: int) -> TarMember:
+        target = extra.link_name if extra.link_name is not None else header.link_name
+        return TarMember(header=header, name=name, position=position, link_name=target or name)
+
+    def _entry(self, member: TarMember) -> Entry | None:
+        directory, path, place = split_member(member.name)
         if isinstance(place, FolderKind):
             if place is not FolderKind.OTHER:
                 self._count(directory, path, place)
             return None
-        mtime_ns = header.mtime * 10**9 if extra.mtime_ns is None else extra.mtime_ns
+        source = member.source
+        assert source is not None, "a regular file has bytes"
         return Entry(
             directory=self._prefix + directory,
             path=path,
             name=source.name,
             place=place,
-            size=size,
-            mode=header.mode,
-            mtime_ns=mtime_ns,
-            uid=header.uid,
-            gid=header.gid,
+            size=member.size,
+            mode=member.header.mode,
+            mtime_ns=member.mtime_ns,
+            uid=member.header.uid,
+            gid=member.header.gid,
             opener=lambda: source,
         )
 
@@ -360,6 +323,8 @@ class TarStream:
                 case "path":
                     if extra.name is None:
                         extra.name = tarheader.text(value)
+                case "linkpath":
+                    extra.link_name = tarheader.text(value)
                 case "GNU.sparse.name":
                     extra.name = tarheader.text(value)
                 case "size":

@@ -53,9 +53,9 @@ def ssh(hosts: Hosts, monkeypatch: pytest.MonkeyPatch) -> Hosts:
 
 
 def surveys(file: Path) -> tuple[Survey, ...]:
-    """The contents of a collect file, but for when it was made and what it is called."""
+    """The contents of a collect file, but for when and where it was made, and its name."""
     read = collect_file.read(str(file))
-    return tuple(replace(survey, collected_ms=0, collect_file="") for survey in read)
+    return tuple(replace(survey, collected_ms=0, collect_file="", origin="") for survey in read)
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def test_a_handler_that_fails_ends_its_connection_and_no_other() -> None:
 
 def test_a_slow_sender_is_cut_off() -> None:
     async def run() -> None:
-        limits = Limits(patience_s=0.2)
+        limits = Limits(patience_s=0.2, max_first_bytes=10 << 20)
         async with serving(limits=limits) as (server, where):
             loop = asyncio.get_running_loop()
             began = loop.time()
@@ -226,7 +226,7 @@ def test_an_idle_connection_ends() -> None:
 
 def test_an_announced_size_keeps_nobody_else_waiting() -> None:
     async def run() -> None:
-        limits = Limits(patience_s=1.5, buffered_bytes=1 << 20)
+        limits = Limits(patience_s=1.5, buffered_bytes=1 << 20, max_first_bytes=64 << 20)
         async with serving(limits=limits) as (_, where):
             claims = [answer_to(where, (50 << 20).to_bytes(4, "big")) for _ in range(20)]
             waiting = asyncio.gather(*claims)
@@ -242,7 +242,7 @@ def test_an_announced_size_keeps_nobody_else_waiting() -> None:
 
 def test_large_frames_that_fill_the_memory_allowed_give_way() -> None:
     async def run() -> None:
-        limits = Limits(patience_s=1.5, buffered_bytes=1 << 20)
+        limits = Limits(patience_s=1.5, buffered_bytes=1 << 20, max_first_bytes=64 << 20)
         async with serving(limits=limits) as (_, where):
             half = (50 << 20).to_bytes(4, "big") + bytes(900_000)
             assert await asyncio.gather(*(answer_to(where, half) for _ in range(5))) == [b""] * 5
@@ -290,7 +290,8 @@ def test_one_host_has_no_more_connections_than_it_may() -> None:
 
 def test_thousands_of_connections_leave_the_others_served() -> None:
     async def run() -> None:
-        async with serving(limits=Limits(max_connections=300)) as (server, where):
+        limits = Limits(max_connections=300, max_silent_per_ip=1000)
+        async with serving(limits=limits) as (server, where):
             known = await connect(where)
             for _ in range(10):
                 crowd = []

@@ -399,3 +399,28 @@ def test_a_stream_that_comes_byte_by_byte_is_the_same_stream() -> None:
         assert isinstance(item, Entry)
         entries.append(item.open().read_at(0, 9999))
     assert entries == [b"{}", bytes(999)]
+
+
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_a_file_whose_short_name_ends_at_a_slash_is_no_directory(form: int) -> None:
+    """The header has the first 100 characters of a longer name."""
+    name = f"{'d' * 78}/__cluster_metadata-0/quorum-state"
+    assert name[99] == "/"
+    assert walk(tar({name: b"x"}, form=form)) == ({name: b"x"}, [])
+
+
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_members_have_every_file_and_the_targets_of_hard_links(form: int) -> None:
+    target = f"{'d' * 120}/__cluster_metadata-0/.kraftool-recover/1/journal"
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=form) as archive:
+        for name, link_name in ((target, ""), (f"{target}-2", target)):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = (b"1", link_name) if link_name else (b"0", "")
+            archive.addfile(info)
+    members = [
+        (member.name, member.link_name)
+        for member in stream(out.getvalue()).members()
+        if not isinstance(member, EntryProblem)
+    ]
+    assert members == [(target, ""), (f"{target}-2", target)]

@@ -25,6 +25,7 @@ from kraftool.repair.log_survey import SegmentFile
 from kraftool.repair.lost_objects import with_objects
 from kraftool.repair.majority import majority_plan
 from kraftool.repair.mending import mending_plan
+from kraftool.repair.missing_directory import missing_directory, refuse_missing_directories
 from kraftool.repair.on_disk import on_disk
 from kraftool.repair.plan import Plan, Risk
 from kraftool.repair.plan_check import refuse_contradiction
@@ -34,11 +35,7 @@ from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Acceptance, PlanRequest
 from kraftool.repair.run_survey import ReadDirectory, with_runs_restored
 from kraftool.repair.survey import Survey
-from kraftool.repair.surveying import (
-    missing_directory,
-    read_directories,
-    refuse_missing_directories,
-)
+from kraftool.repair.surveying import read_directories
 from kraftool.repair.whole_rest import with_whole_rests
 from kraftool.reports.text.words import listed
 

@@ -231,7 +231,7 @@ def test_leaders_that_are_not_the_first_replica() -> None:
     report = _judged(*led(12, 3))
     assert _codes(report) == {"LIVE-IMBALANCE"}
     assert "first replica of 20 partitions, and others lead 3" in _text(report, "LIVE-IMBALANCE")
-    assert "kafka-leader-election --bootstrap-server one:9092 " in report.findings[0].advice
+    assert "kafka-leader-election.sh --bootstrap-server one:9092 " in report.findings[0].advice
     # A fenced broker leads nothing, which is no imbalance.
     assert "LIVE-IMBALANCE" not in _codes(_judged(*led(12, 3), _broker(11, epoch=11, fenced=True)))
 

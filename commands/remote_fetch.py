@@ -173,6 +173,9 @@ class _Stream:
             ready.register(process.stderr, selectors.EVENT_READ, self._take_reason)
             until = time.monotonic() + self._seconds
             while True:
+                if not ready.get_map():  # both pipes have ended
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(0.1)
                 code = process.poll()
                 events = ready.select(0.1 if code is None else 0)
                 if not events and code is not None:

@@ -28,6 +28,8 @@ from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.fuzz import remote_cases, remote_checks
 from tests.fuzz.remote_cases import ODD_MEMBERS, ODD_PODS, PARTITION, REMOTE, SEGMENT, odd_heads
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Any]
 FILES = remote_cases.files_of(remote_checks.SOUND)
 SOUND = remote_cases.head(FILES) + remote_cases.tar_stream(FILES)

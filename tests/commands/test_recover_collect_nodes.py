@@ -204,6 +204,20 @@ def test_a_stream_that_cannot_be_kept_is_a_problem(tmp_path: Path, sent: str, pr
     assert fetched.hint
 
 
+def test_a_helper_that_keeps_stderr_open_holds_up_nobody(tmp_path: Path) -> None:
+    """ssh leaves one that shares its connections. It is silent for longer than the limit."""
+    node = RemoteNode(name="a", command=("sh", "-c", f"printf '{_HEAD}'; sleep 6 >/dev/null &"))
+    fetched = fetch(
+        node,
+        tmp_path / "0.tar",
+        seconds=2,
+        stop=Event(),
+        room=1 << 30,
+        progress=lambda came, total: None,
+    )
+    assert (fetched.problem, fetched.head.total) == ("", 9)
+
+
 @pytest.mark.parametrize("name", ["../../escaped", "/../escaped"])
 def test_no_file_is_written_outside_of_the_copies(tmp_path: Path, name: str) -> None:
     with tarfile.open(tmp_path / "0.tar", "w") as archive:

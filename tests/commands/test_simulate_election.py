@@ -223,6 +223,7 @@ def test_the_winner_of_an_emptied_log_and_a_missing_directory_may_lack_commits(
     reason = {
         "firstOffset": 0,
         "reason": "has an empty log",
+        "isGone": True,
         "isDamage": False,
         "isDoubt": False,
     }

@@ -27,6 +27,7 @@ def properties(quorum: Quorum, *nodes: int) -> list[str]:
         path.write_text(
             f"process.roles={'broker' if node > 10 else 'controller'}\nnode.id={node}\n"
             "controller.listener.names=CONTROLLER\nlisteners=CONTROLLER://127.0.0.1:9093\n"
+            "controller.quorum.bootstrap.servers=127.0.0.1:9093\n"
             f"log.dirs={quorum[node]}\n"
         )
         paths.append(str(path))

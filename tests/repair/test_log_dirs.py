@@ -39,6 +39,7 @@ def with_log_dirs(quorum: Quorum, node_id: int, count: int = 2) -> list[Path]:
     properties.write_text(
         f"process.roles=broker,controller\nnode.id={node_id}\n"
         "controller.listener.names=CONTROLLER\nlisteners=CONTROLLER://127.0.0.1:9093\n"
+        "controller.quorum.bootstrap.servers=127.0.0.1:9093\n"
         f"log.dirs={','.join(map(str, (*made, first)))}\nmetadata.log.dir={first}\n"
     )
     quorum.directories[node_id] = properties

@@ -335,16 +335,17 @@ def test_meta_properties_are_one_file(node: Path) -> None:
     assert open_path(str(node / "data" / "meta.properties")).kind is LocationKind.FILE
 
 
-def test_metadata_in_another_log_dir_than_kafka_looks_in_is_a_warning(tmp_path: Path) -> None:
+def test_a_server_properties_leads_to_the_only_log_dir_with_metadata(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two" / "__cluster_metadata-0").mkdir(parents=True)
     config = tmp_path / "server.properties"
     config.write_text(f"process.roles=broker\nlog.dirs={tmp_path}/one, {tmp_path}/two\n")
     location = open_path(str(config))
-    assert location.directory == str(tmp_path / "one")
-    assert [(note.severity, str(tmp_path / "two") in note.reason) for note in location.notes] == [
-        ("warning", True)
-    ]
+    assert location.directory == str(tmp_path / "two")
+    assert location.expected_directory == str(tmp_path / "one"), "Kafka looks there, and exits"
+    (tmp_path / "one" / "__cluster_metadata-0").mkdir()
+    location = open_path(str(config))
+    assert (location.directory, location.expected_directory) == (str(tmp_path / "one"), "")
 
 
 def test_a_config_provider_in_another_log_dir_is_told(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tests.repair.simulated_directories import uuid_of
 _WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
 _MOVED = 0.05
 """The share of nodes with several directories that have two of these in each other's place."""
+SWAPPED_MOUNTS = "two mounts in each other's place"
 
 
 def laid_out(
@@ -36,7 +37,7 @@ def laid_out(
         yield f"node {node} has {1 + more} log directories"
         if random.random() < _MOVED:
             _exchange(data[node], beside[0])
-            yield f"node {node} has two mounts in each other's place"
+            yield f"node {node} has {SWAPPED_MOUNTS}"
 
 
 def _combine(properties: Path) -> None:

@@ -21,7 +21,7 @@ from kraftool.sim.node import Node
 from kraftool.sim.options import Options
 from kraftool.sim.runner import Play
 from kraftool.sim.world import World
-from tests.repair.incident_layouts import laid_out
+from tests.repair.incident_layouts import SWAPPED_MOUNTS, laid_out
 from tests.repair.repair_cases import PARTITION
 from tests.repair.simulated_directories import Records, numbers_in, numbers_of, uuid_of, write
 from tests.repair.simulated_loss import BEFORE
@@ -145,9 +145,10 @@ class Incident:
         return f"seed {self.seed}: {len(self.voters)} {kind} voters; {'; '.join(self.harms)}"
 
     @property
-    def has_log_dirs(self) -> bool:
-        """True if a node has several log directories."""
-        return any("metadata.log.dir=" in path.read_text() for path in self.paths.values())
+    def has_swapped_mounts(self) -> bool:
+        """True if two log directories of a node are in each other's place: Kafka exits on that, and
+        only a person can swap them."""
+        return any(SWAPPED_MOUNTS in harm for harm in self.harms)
 
     @property
     def lost(self) -> list[int]:

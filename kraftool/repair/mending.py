@@ -292,8 +292,8 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         risks.append(Risk(word=Acceptance.AHEAD.value, text=unsafe))
         fallen.append(((risks[-1],), None))
     running = judged.running
-    notice = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
-    notice += " which is a majority, and nothing in it keeps Kafka from starting."
+    notice = f"No action needed: the directories of {present} of {len(standing.voters)} voters are"
+    notice += " there, which is a majority, and nothing in them keeps Kafka from starting."
     notice += " If they still have no leader: kraftool quorum health"
     notice += " asks the running controllers, kraftool doctor compares settings and files."
     started = tuple(started_beside(standing, running))

@@ -149,7 +149,7 @@ HEADS: Mapping[str, str] = {
     "a carriage return in a setting": "",
     "a log directory that is two": "which the node did not send",
     "a log directory that is relative": "no path that can be true",
-    "a log directory that climbs": "bait",
+    "a log directory that climbs": "",
     "a properties file in place of a segment": "exists",
     "a pipe in place of the properties file": "exists",
     "a pipe that exists": "exists",

@@ -31,12 +31,11 @@ from kraftool.reports.doctor.parents import Parent
 from kraftool.reports.doctor.report import DirectoryDiagnoses, DoctorReport
 from kraftool.reports.election.assessment import Assessment
 from kraftool.reports.election.assessment_words import sentences
-from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.finding import SEVERITY_RANK, Severity
 from kraftool.reports.text.words import many
 
 _MOST_ALIKE = 3
 """Diagnoses of one code in a section that are shown in full; -v and JSON have them all."""
-_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _FINE, _INCOMPLETE = "no problems found", "no problems found in what was looked at"
 
 
@@ -89,7 +88,7 @@ def write_report(
 def _gravity(section: DirectoryDiagnoses) -> tuple[int, bool]:
     """The place of a section: the worst finding first; equal ones as they were given."""
     severities = [diagnosis.finding.severity for diagnosis in section.diagnoses]
-    worst = min((_RANK[severity] for severity in severities), default=len(_RANK))
+    worst = min((SEVERITY_RANK[severity] for severity in severities), default=len(SEVERITY_RANK))
     return worst, not section.path
 
 

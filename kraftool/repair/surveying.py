@@ -389,7 +389,7 @@ class _Surveying:
         for entry in entries:
             if entry.place is EntryPlace.PARTITION:
                 finding = misnamed(entry.name)
-                if finding is not None and "refuses to start" in finding.text:
+                if finding is not None and finding.keeps_from_starting:
                     yield entry.basename
 
     # Snapshots, voters, state

@@ -9,7 +9,6 @@ of them than the head announced. What a node says never leads to a file of this 
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from kraftool.commands.remote_fetch import FetchedNode
 from kraftool.commands.remote_head import RemoteHead, normalized
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.properties import ascii_value
 from kraftool.repair import collect_file
 from kraftool.repair.planner import read_surveys
 from kraftool.repair.survey import Survey
@@ -135,17 +135,8 @@ def _with_settings(head: RemoteHead, root: str) -> str:
         for setting in head.settings:
             file.write(setting + b"\n")
         for key, value in (("metadata.log.dir", _below(root, head.directory)), ("log.dirs", dirs)):
-            file.write(f"{key}={_escaped(value)}\n".encode())
+            file.write(f"{key}={ascii_value(value)}\n".encode())
     return path
-
-
-def _escaped(value: str) -> str:
-    r"""A value as a properties file has it: what is not plain ASCII as \uXXXX."""
-    units = struct.iter_unpack("<H", value.encode("utf-16-le", "surrogatepass"))
-    return "".join(
-        chr(unit) if 0x20 < unit < 0x7F and unit != ord("\\") else f"\\u{unit:04x}"
-        for (unit,) in units
-    )
 
 
 def _check_leads_below(path: str, root: str) -> None:

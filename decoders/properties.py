@@ -5,6 +5,7 @@ server.properties) and what Properties.store writes. It refuses to know any key'
 """
 
 import re
+import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
@@ -191,6 +192,15 @@ def _escape(text: str, *, is_key: bool) -> str:
         return escaped.replace(" ", "\\ ")
     # Only the first blank of a value would be taken for a part of the separator.
     return "\\" + escaped if escaped.startswith(" ") else escaped
+
+
+def ascii_value(text: str) -> str:
+    r"""Write any text, such as a path, as a value: what is not plain ASCII as \uXXXX."""
+    units = struct.iter_unpack(">H", text.encode("utf-16-be", "surrogatepass"))
+    return "".join(
+        chr(unit) if 0x20 < unit < 0x7F and unit != ord("\\") else f"\\u{unit:04x}"
+        for (unit,) in units
+    )
 
 
 def encode(entries: Iterable[tuple[str, str]], *, comments: Iterable[str] = ()) -> bytes:

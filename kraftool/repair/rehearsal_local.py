@@ -11,7 +11,6 @@ security, no plugin. It refuses to start anything.
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -21,6 +20,7 @@ from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.names import METADATA_FOLDER
+from kraftool.decoders.properties import ascii_value
 from kraftool.decoders.walk import Faulty, Walk
 from kraftool.raft.names import Endpoint, Voter, VoterSet
 from kraftool.raft.wire.batches import voter_set, voters_record
@@ -210,6 +210,4 @@ def _escaped(path: str) -> str:
         raise KraftoolError(
             f"{path}: Kafka treats a comma as the end of a path", hint="use --keep FOLDER"
         )
-    data = path.replace("\\", "\\\\").encode("utf-16-be", "surrogatepass")
-    units = struct.unpack(f">{len(data) // 2}H", data)
-    return "".join(chr(unit) if 0x20 <= unit < 0x7F else f"\\u{unit:04x}" for unit in units)
+    return ascii_value(path)

@@ -88,7 +88,7 @@ def _unpack(file: Path, head: RemoteHead, root: str) -> None:
                 )
             _write(member.source, target)
     if came < head.files:
-        raise KraftoolError(f"{came} of {many(head.files, 'file')} came that it announced")
+        raise KraftoolError(f"it announced {many(head.files, 'file')}, and sent {came}")
 
 
 def _write(source: PassingSource, target: str) -> None:
@@ -114,7 +114,7 @@ def _copy_of(name: str, head: RemoteHead, root: str) -> str:
     """The path of a node's file below the folder, if the script asked for it."""
     path = normalized(name)
     if not head.asks_for(path):
-        raise KraftoolError(f"it sent {file_text(name[:200])}, which is none of its metadata")
+        raise KraftoolError(f"it sent {file_text(name[:200])}, which kraftool did not ask for")
     return _below(root, path)
 
 
@@ -131,7 +131,7 @@ def _with_settings(head: RemoteHead, root: str) -> str:
     path = _below(root, head.properties)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     dirs = ",".join(_below(root, log_dir) for log_dir in head.log_dirs)
-    with open(path, "xb") as file:  # in the place of nothing that it sent
+    with open(path, "xb") as file:  # never in place of a file that it sent
         for setting in head.settings:
             file.write(setting + b"\n")
         for key, value in (("metadata.log.dir", _below(root, head.directory)), ("log.dirs", dirs)):

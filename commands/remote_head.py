@@ -110,14 +110,14 @@ def read_head(data: bytes) -> RemoteHead:
 
 def _number(value: bytes) -> int:
     if not (value.isdigit() and len(value) <= _MOST_DIGITS):
-        raise KraftoolError(f"its head has no number, but {_shown(value)}")
+        raise KraftoolError(f"its head has {_shown(value)} where a number belongs")
     return int(value)
 
 
 def _path(value: bytes) -> str:
     path = _text(value)
     if not path.startswith("/") or "\0" in path or path.count("/") > _DEEPEST:
-        raise KraftoolError(f"its head has no path that can be true, but {_shown(value)}")
+        raise KraftoolError(f"its head has {_shown(value)}, which cannot be a path there")
     return normalized(path)
 
 

@@ -204,9 +204,9 @@ def _brokers(choice: Choice) -> Iterator[PlanStep]:
             action=Action.RUN,
             hosts=tuple(f"node-{broker}" for broker in old),
             text=f"{numbered('node', old)} {'are brokers' if len(old) > 1 else 'is a broker'} too,"
-            " and must not start with the old metadata. If the disks are left, bring one back after"
-            " another, as quarantine in the plan's file says: move the metadata partition away, and"
-            f" keep meta.properties and the folders of topics. {stray}",
+            " and must not start with the old metadata. If the disks survive, bring back one node"
+            " at a time, as quarantine in the plan's file says: move the metadata partition away,"
+            f" and keep meta.properties and the topic folders. {stray}",
             commands=tuple(dict.fromkeys(_move_away(choice, broker) for broker in old)),
         )
 

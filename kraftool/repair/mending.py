@@ -178,8 +178,7 @@ def _stuck(standing: QuorumAssessment, mends: Sequence[Mend]) -> Iterator[Mend]:
         yield Mend(
             case=KAFKA_EXITS,
             host=host,
-            text=f"{host.name}: Kafka exits when it starts, and no plan repairs that:"
-            f" {obstacle.text}",
+            text=f"{host.name}: Kafka exits when it starts: {obstacle.text}",
             is_note=True,
         )
 
@@ -292,15 +291,18 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         risks.append(Risk(word=Acceptance.AHEAD.value, text=unsafe))
         fallen.append(((risks[-1],), None))
     running = judged.running
-    notice = f"No action needed: the directories of {present} of {len(standing.voters)} voters are"
-    notice += " there, which is a majority, and nothing in them keeps Kafka from starting."
+    notice = f"No action needed: kraftool read the directories of {present} of"
+    notice += (
+        f" {len(standing.voters)} voters, which is a majority, and nothing in them keeps Kafka"
+    )
+    notice += " from starting."
     notice += " If they still have no leader: kraftool quorum health"
     notice += " asks the running controllers, kraftool doctor compares settings and files."
     started = tuple(started_beside(standing, running))
     stuck = [note.host.name for note in notes if note.case == KAFKA_EXITS]
     if stuck:
-        notice = f"Kafka exits when it starts on {listed(stuck)}, and no file needs a repair. Do"
-        notice += " what is said below before you start it, and plan again."
+        notice = f"Kafka exits when it starts on {listed(stuck)}, and no plan can repair the cause."
+        notice += " Follow the advice below before you start a node, and then plan again."
     elif running.is_majority or started:
         notice = "No file needs a repair. Leave the nodes that run as they are."
         order = replace(order, first=()) if order is not None else None
@@ -311,7 +313,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         notice += f" {'; '.join(risk.text for own, _ in fallen for risk in own)}."
     elif judged.is_doubted and any(not voter.is_doubt for voter in judged.forgetful):
         notice = "No file needs a repair, and any order of starts keeps what the directories show."
-        notice += " What none of them shows is in the loss of this plan."
+        notice += " The loss of this plan says what no directory shows."
     return Plan(
         schema_version=SCHEMA_VERSION,
         created_ms=standing.request.now_ms,

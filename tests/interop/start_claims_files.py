@@ -312,8 +312,8 @@ FILES = (
     ),
     Claim(
         code="KT-DIR-METADATA-PLACE", damage=d.metadata_elsewhere(also_here=True), name="both",
-        says="Another directory of log.dirs has __cluster_metadata-0, and not only the one in which"
-            " Kafka looks for the metadata: Kafka exits when it starts",
+        says="A log directory in which Kafka does not look for the metadata has"
+            " __cluster_metadata-0. Kafka exits when it starts",
         shows=(exits("Found unexpected metadata location"),),
     ),
     Claim(

@@ -166,7 +166,7 @@ def test_a_quorum_that_never_had_a_leader_needs_nothing(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, STATIC, VOTERS[STATIC])
     begun(quorum, 0)
     summary = quorum.plan().summary[0]
-    assert summary.startswith("No action needed: the directories of 3 of 3 voters are there")
+    assert summary.startswith("No action needed: kraftool read the directories of 3 of 3 voters")
     begun(quorum, None)
     assert quorum.plan().method is Method.NONE
 

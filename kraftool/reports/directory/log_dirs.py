@@ -72,19 +72,19 @@ def findings_of_log_dirs(
 
 
 def _metadata_elsewhere(location: Location) -> Iterator[Finding]:
-    """Yield where the metadata are, if Kafka looks for them in another directory."""
+    """Yield where the metadata log is, if Kafka looks for it in another directory."""
     expected = location.expected_directory or location.directory
     for path in dict.fromkeys(location.log_dirs):
         folder = os.path.join(path, METADATA_FOLDER)
         if "${" in path or not os.path.isdir(folder) or _is_same(path, expected):
             continue
         if not location.expected_directory:
-            text = f"Kafka looks for the metadata in {expected}, and this folder is here too"
+            text = f"Kafka looks for the metadata in {expected}, but this folder exists too"
             yield dir_kinds.METADATA_PLACE.at(folder, text)
             continue
         yield dir_kinds.METADATA_PLACE.at(
             folder,
-            f"the metadata log is here, and Kafka looks for it in {expected}",
+            f"the metadata log is here, but Kafka looks for it in {expected}",
             advice=f"with Kafka stopped, mount {expected} and {path} in each other's place. If the"
             f" mounts are right, set metadata.log.dir={path}. Do not remove the voter: its log is"
             " here",

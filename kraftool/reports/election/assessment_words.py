@@ -43,8 +43,7 @@ def sentences(
         )
         yield f"Nothing was committed from offset {assessment.may_be_committed_to} on{unless}."
     is_said = assessment.next_step in (NextStep.NOTHING, NextStep.START_ONE_MORE)
-    is_said = is_said and not assessment.to_repair
-    if with_next and not is_said:
+    if with_next and (assessment.to_repair or not is_said):
         yield f"{next_sentence(assessment)}."
 
 

@@ -183,8 +183,8 @@ LOG_DIR = _kind(
 METADATA_PLACE = _kind(
     "METADATA-PLACE",
     _ERROR,
-    "Another directory of log.dirs has __cluster_metadata-0, and not only the one in which Kafka"
-    " looks for the metadata: Kafka exits when it starts.",
+    "A log directory in which Kafka does not look for the metadata has __cluster_metadata-0. Kafka"
+    " exits when it starts.",
     "find out which of the two is this node's metadata log (kraftool dump shows the end of each),"
     " and move the other folder out of log.dirs",
     remedy=Remedy.SHOW_STORAGE,

@@ -182,6 +182,19 @@ def test_links_are_followed_and_a_dead_one_is_no_lost_log(
     assert survey.log is not None
 
 
+def _fetched(file: Path, sent: str, *, seconds: float) -> FetchedNode:
+    """What comes of a node that sends the output of a command."""
+    node = RemoteNode(name="a", command=("sh", "-c", sent))
+    return fetch(
+        node,
+        file,
+        seconds=seconds,
+        stop=Event(),
+        room=1 << 30,
+        progress=lambda came, total: None,
+    )
+
+
 @pytest.mark.parametrize(
     ("sent", "problem"),
     [
@@ -191,30 +204,15 @@ def test_links_are_followed_and_a_dead_one_is_no_lost_log(
 )
 def test_a_stream_that_cannot_be_kept_is_a_problem(tmp_path: Path, sent: str, problem: str) -> None:
     (tmp_path / "0.tar").symlink_to("/dev/full")
-    node = RemoteNode(name="a", command=("sh", "-c", sent))
-    fetched = fetch(
-        node,
-        tmp_path / "0.tar",
-        seconds=10,
-        stop=Event(),
-        room=1 << 30,
-        progress=lambda came, total: None,
-    )
+    fetched = _fetched(tmp_path / "0.tar", sent, seconds=10)
     assert problem in fetched.problem
     assert fetched.hint
 
 
 def test_a_helper_that_keeps_stderr_open_holds_up_nobody(tmp_path: Path) -> None:
     """ssh leaves one that shares its connections. It is silent for longer than the limit."""
-    node = RemoteNode(name="a", command=("sh", "-c", f"printf '{_HEAD}'; sleep 6 >/dev/null &"))
-    fetched = fetch(
-        node,
-        tmp_path / "0.tar",
-        seconds=2,
-        stop=Event(),
-        room=1 << 30,
-        progress=lambda came, total: None,
-    )
+    sent = f"printf '{_HEAD}'; sleep 6 >/dev/null &"
+    fetched = _fetched(tmp_path / "0.tar", sent, seconds=2)
     assert (fetched.problem, fetched.head.total) == ("", 9)
 
 

@@ -551,3 +551,13 @@ def test_a_node_on_which_kafka_exits_is_to_be_repaired_before_it_starts(
     ran = kraftool("simulate-election", *FEW, *(quorum[node] for node in (1, 2, 3)))
     assert ran.code == 3, "part of the snapshots could not be decoded"
     assert "Repair and start 2, or repair and start 3: with either a leader" in ran.words
+
+
+def test_a_node_on_which_kafka_exits_is_repaired_before_another_one_restarts(
+    tmp_path: Path, kraftool: Run
+) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 2, 3])
+    (quorum[2] / "bootstrap.checkpoint").write_bytes(b"")
+    ran = kraftool("simulate-election", *FEW, *(quorum[node] for node in (1, 2, 3)))
+    assert "Do not restart voter 1 or 3 now: the quorum could lose its leader." in ran.words
+    assert "Repair node 2 and bring it back first." in ran.words

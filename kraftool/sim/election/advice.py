@@ -285,6 +285,8 @@ def _ways_out(report: Report) -> Iterable[AdviceStep]:
 def _bring_back(case: ElectionCase, down: Sequence[int]) -> str:
     """Return what to do about nodes that are down, some of which have to be repaired."""
     broken = [node_id for node_id in down if node_id in case.cannot_start]
+    if broken == [*down]:
+        return f"Repair node {listed(down)} and bring {'it' if len(down) == 1 else 'them'} back"
     repair = f"Repair node {listed(broken)}, and b" if broken else "B"
     return f"{repair}ring node {listed(down)} back"
 

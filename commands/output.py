@@ -361,6 +361,11 @@ def _run_words(run: Callable[[list[str]], int | None]) -> int:
         return ExitCode.INTERNAL
     except Exception as error:
         return _missing_package(error) or _unexpected(error)
+    except BaseException as ending:
+        # A Ctrl-C just as asyncio.run begins: its Runner forgets that it was interrupted.
+        if type(ending).__name__ == "CancelledError":
+            return ExitCode.INTERRUPTED
+        raise
 
 
 _PACKAGES_OF_SPARK = frozenset({"deltalake", "pyarrow", "pyspark"})

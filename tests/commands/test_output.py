@@ -368,6 +368,35 @@ def test_what_follow_wrote_is_there_at_once_and_stays(partition: Path, tmp_path:
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+# Ctrl-C between two lines of asyncio.Runner.run: after the second it forgets the first.
+INTERRUPTED_AS_IT_BEGINS = """
+import asyncio, signal
+from kraftool.commands.output import guarded
+
+handling = signal.signal
+
+def handle_and_interrupt(number, handler):
+    signal.signal = handling
+    handling(number, handler)
+    signal.raise_signal(signal.SIGINT)
+
+async def wait():
+    await asyncio.sleep(60)
+
+def run(words):
+    signal.signal = handle_and_interrupt
+    asyncio.run(wait())
+
+guarded(run)
+"""
+
+
+def test_an_interrupt_just_as_waiting_begins_is_one() -> None:
+    command = [sys.executable, "-c", INTERRUPTED_AS_IT_BEGINS]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert (ended.returncode, ended.stderr) == (ExitCode.INTERRUPTED, "")
+
+
 def test_where_no_file_can_be_a_sentence_says_so(
     partition: Path, kraftool: Run, tmp_path: Path
 ) -> None:

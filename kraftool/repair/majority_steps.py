@@ -216,7 +216,10 @@ def _move_away(choice: Choice, node_id: int) -> str:
     host = choice.standing.host_of(node_id)
     if host is None:
         return f"# replace data-directory: {_moved('data-directory')}"
-    return host.survey.command(_moved(host.survey.directory))
+    survey = host.survey
+    if survey.log is None and not survey.snapshots and survey.quorum_state.missing:
+        return f"# {survey.directory} has no metadata to move away"
+    return survey.command(_moved(survey.directory))
 
 
 def _moved(directory: str) -> str:

@@ -31,7 +31,9 @@ class SurveyedQuorum:
     end_offset: int = 0
     """The offset at which Kafka would cut the log."""
     epochs: tuple[EpochEntry, ...] = ()
-    """Both rise."""
+    """Of its records. Both rise."""
+    believed_epochs: tuple[EpochEntry, ...] | None = None
+    """The epochs by which Kafka votes and leads, if they are others."""
     snapshots: tuple[OffsetAndEpoch, ...] = ()
     static_voters: VoterSet = NO_VOTERS
     voter_sets: tuple[tuple[int, VoterSet], ...] = ()
@@ -59,7 +61,8 @@ class SurveyedQuorum:
     """Why Kafka exits when it starts on the directory; None if it starts, or runs on it."""
 
     def __post_init__(self) -> None:
-        for pairs in (self.epochs, self.voter_sets, self.kraft_versions):
+        believed = self.believed_epochs or ()
+        for pairs in (self.epochs, believed, self.voter_sets, self.kraft_versions):
             keys = [pair[0] for pair in pairs]
             if keys != sorted(set(keys)):
                 raise DocumentError("pairs that do not rise")
@@ -82,6 +85,7 @@ def surveyed_quorum(node: NodeCase, cluster_id: str) -> SurveyedQuorum:
         start_offset=log.start,
         end_offset=log.end,
         epochs=log.epochs,
+        believed_epochs=log.believed_epochs,
         snapshots=log.snapshots,
         static_voters=settings.static_voters,
         voter_sets=log.voter_sets,
@@ -122,6 +126,7 @@ def surveyed_node(kept: SurveyedQuorum, source: str) -> NodeCase:
             start=kept.start_offset,
             end=kept.end_offset,
             epochs=kept.epochs,
+            believed_epochs=kept.believed_epochs,
             snapshots=kept.snapshots,
             voter_sets=kept.voter_sets,
             kraft_versions=kept.kraft_versions,

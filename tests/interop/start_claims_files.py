@@ -37,6 +37,14 @@ SNAPSHOTS = (
         shows=(exits(_BAD),),
     ),
     Claim(
+        code="KT-SNAP-DAMAGE", name="cut-in-footer", damage=s.cut_in_footer,
+        says="Kafka does not check this, and loads what is there", shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-SNAP-DAMAGE", name="cut-in-half", damage=s.cut_in_second_half, is_variant=True,
+        says="Kafka does not check this, and loads what is there", shows=(active, keeps_log),
+    ),
+    Claim(
         code="KT-SNAP-DAMAGE", name="older", damage=s.flip_snapshot(0),
         says="Kafka starts from the newest snapshot; this older one is not needed for that",
         shows=(active, keeps_log), versions=("4.3.0",),

@@ -31,6 +31,31 @@ def cut_snapshot(node: Server) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
+def cut_in_footer(node: Server) -> None:
+    path = snapshots(node.data)[-1]
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+def cut_in_second_half(node: Server) -> None:
+    """The records are in two batches, and the file ends inside the second one."""
+    path = snapshots(node.data)[-1]
+    head, data, *_ = batches(path)
+    values = [record.value or b"" for record in data.records()]
+    half = len(values) // 2
+    parts, offset = [], data.base_offset
+    for part in (values[:half], values[half:]):
+        parts.append(
+            encode_batch(
+                [(None, value) for value in part],
+                base_offset=offset,
+                epoch=data.epoch,
+                timestamp=data.header.base_timestamp,
+            )
+        )
+        offset += len(part)
+    path.write_bytes(b"".join([head.data, *parts])[:-5])
+
+
 def cut_header(node: Server) -> None:
     path = snapshots(node.data)[-1]
     path.write_bytes(path.read_bytes()[batches(path)[1].position :])

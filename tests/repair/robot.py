@@ -270,7 +270,8 @@ def better_way(seed: int, root: Path, robot: Robot, lost: set[int], most: int = 
                 return ""
             tried += 1
             folder = root / f"way-{number}-{choice}"
-            other = Robot(Incident.made(seed, folder), choices=(*([0] * number), choice))
+            incident = Incident.made(seed, folder, is_wide=robot.incident.is_wide)
+            other = Robot(incident, choices=(*([0] * number), choice))
             try:
                 kept = other.walk()
             except Stuck:

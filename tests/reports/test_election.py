@@ -104,10 +104,34 @@ def flipped(quorum: Path, target: Path, byte: int) -> str:
     return str(target)
 
 
-def test_an_epoch_that_a_damage_made_up_wins_no_election(quorum: Path, tmp_path: Path) -> None:
-    case = read_case([flipped(quorum, tmp_path / "data", 13)])  # no CRC covers the epoch
-    assert case.nodes[0].end == OffsetAndEpoch(224, 3)
+def test_an_epoch_that_a_damage_made_up_wins_the_election(quorum: Path, tmp_path: Path) -> None:
+    """No CRC covers it, and Kafka adds it to leader-epoch-checkpoint, behind which no lower one
+    comes: 3.9.1, 4.1.1 and 4.3.1 elected such a node over the others."""
+    case = read_case([flipped(quorum, tmp_path / "data", 13)])
+    (node,) = case.nodes
+    assert node.end == OffsetAndEpoch(224, 0xFF0003)
+    assert node.sound.end.epoch == 3, "it is no evidence of what the node has"
     assert case.findings
+
+
+def test_an_epoch_of_the_checkpoint_alone_wins_the_election(quorum: Path, tmp_path: Path) -> None:
+    shutil.copytree(quorum / "node-2/data", tmp_path / "data")
+    path = tmp_path / "data" / PARTITION / "leader-epoch-checkpoint"
+    path.chmod(0o644)
+    path.write_text("0\n2\n1 0\n77 100\n")
+    (node,) = read_case([str(tmp_path / "data")]).nodes
+    assert (node.end, node.sound.end) == (OffsetAndEpoch(224, 77), OffsetAndEpoch(224, 3))
+
+
+def test_whoever_could_depose_the_first_leader_is_not_started_after_it(
+    quorum: Path, tmp_path: Path
+) -> None:
+    """Node 2 came last, with an epoch above that of the leader of 3 and 4: on Kafka 4.3.1 it was
+    elected, asked both to truncate what was committed, and both exited."""
+    sound = [str(quorum / f"node-{node_id}/data") for node_id in (3, 4)]
+    assessment = assess(read_case([flipped(quorum, tmp_path / "data", 13), *sound]))
+    assert assessment.harmful == (2,)
+    assert assessment.start_first == ()
 
 
 def test_what_a_damage_hides_is_not_counted(quorum: Path, tmp_path: Path) -> None:

@@ -450,17 +450,20 @@ def _later_losses(case: ElectionCase) -> list[RecordLoss]:
 
 
 def led_by(case: ElectionCase, leader: NodeCase, followers: Collection[int]) -> ElectionCase:
-    """The quorum after a node led and these voters have taken all of its log."""
+    """The quorum after a node led and these voters have taken all of its log.
+
+    Their epoch is above all that they know of, and not above one that only another node's files
+    have: a damaged header or leader-epoch-checkpoint may name any.
+    """
+    took_part = {leader.id, *followers}
     epoch = 1 + max(
-        (
-            max(node.end.epoch, node.election.epoch if node.election is not None else 0)
-            for node in case.nodes
-        ),
-        default=0,
+        max(node.end.epoch, node.election.epoch if node.election is not None else 0)
+        for node in (leader, *case.nodes)
+        if node.id in took_part
     )
     log = _grown(leader.log, epoch)
     nodes = [
-        replace(node, log=log) if node.id in {leader.id, *followers} else node
+        replace(node, log=log) if node.id in took_part else node
         for node in case.nodes
         if not node.assumed
     ]
@@ -484,6 +487,7 @@ def _grown(log: Log, epoch: int) -> Log:
         start=view.start_offset,
         end=view.end_offset + 1,
         epochs=(*view.epochs, EpochEntry(epoch, view.end_offset)),
+        believed_epochs=None,
         behind=None,
         is_torn=False,
     )

@@ -36,7 +36,10 @@ class Log:
     start: int = 0
     end: int = 0
     epochs: tuple[EpochEntry, ...] = ()
-    """Both rise."""
+    """Of its records. Both rise."""
+    believed_epochs: tuple[EpochEntry, ...] | None = None
+    """The epochs by which Kafka votes and leads, if they are others: of leader-epoch-checkpoint, or
+    of a batch with a damaged header."""
     snapshots: tuple[OffsetAndEpoch, ...] = ()
     voter_sets: tuple[tuple[int, VoterSet], ...] = ()
     """By offset; a snapshot's at the offset before its end."""
@@ -61,6 +64,8 @@ class Log:
     @property
     def sound(self) -> Log:
         """The log as evidence of its records: it is damaged where its headers contradict."""
+        if self.believed_epochs is not None:
+            return replace(self, believed_epochs=None).sound
         if self.odd is None or self.odd >= self.end:
             return self
         end = max(self.odd, self.start)
@@ -83,7 +88,7 @@ class Log:
             start_offset=self.start,
             end_offset=self.end,
             flushed_offset=self.end,
-            epochs=list(self.epochs),
+            epochs=list(self.epochs if self.believed_epochs is None else self.believed_epochs),
             snapshots=sorted(self.snapshots),
         )
         newest = view.newest_snapshot

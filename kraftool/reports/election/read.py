@@ -34,6 +34,7 @@ from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters import between, identities
+from kraftool.reports.voters.kafka_epochs import believed_epochs
 from kraftool.reports.voters.model import LogExtent, Origin, VoterSourceReport
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.lock import LockState, lock_holder
@@ -282,11 +283,14 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
     for epoch in extent.epochs if extent is not None else ():
         if epoch.start_offset >= end:
             continue
-        # The CRC does not cover an epoch. Kafka drops those above it, too.
+        # The CRC does not cover an epoch: one that a lower one follows is no evidence.
         while epochs and epochs[-1].epoch > epoch.epoch:
             epochs.pop()
         if not epochs or epochs[-1].epoch < epoch.epoch:
             epochs.append(epoch)
+    believed = None
+    if extent is not None and end > start:
+        believed = believed_epochs(source.epoch_checkpoint, extent.epochs, epochs, start, end)
     # A start of Kafka removes snapshots below the first segment. With them, the leader would take
     # the oldest for the one at its log's start, and send followers for a snapshot for ever.
     intact = tuple(
@@ -309,6 +313,7 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
         start=start,
         end=end,
         epochs=tuple(epochs),
+        believed_epochs=believed,
         snapshots=tuple(sorted(intact)),
         voter_sets=tuple(sorted(sets.items(), key=lambda pair: pair[0])),
         kraft_versions=tuple(sorted(levels.items())),

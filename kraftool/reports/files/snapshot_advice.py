@@ -28,7 +28,7 @@ _UNTRUSTED = frozenset(
 )  # fmt: skip
 _DIES = "Kafka exits on it, when it starts or later; "
 _UNCHECKED = "Kafka does not check this, and loads what is there; "
-"""Of a snapshot that is cut at a batch's border, without its footer."""
+"""Of a snapshot that ends too early, and has its header and a metadata.version."""
 _ANOTHER = "replace it with the same .checkpoint of another node"
 
 
@@ -40,8 +40,9 @@ def is_sound(findings: Iterable[Finding]) -> bool:
 def snapshot_advice(summary: MetadataSummary, finding: Finding, *, sound: bool) -> str:
     """Return what to do about a damaged snapshot. `sound`: the log's records are good."""
     file = finding.file
-    is_form = finding.code == snap_kinds.FORM.code
-    dies = _UNCHECKED if is_form and not finding.exits_here else _DIES
+    loaded = summary.loaded_snapshot
+    is_judged = finding.code == snap_kinds.FORM.code or (loaded and loaded.file == file)
+    dies = _UNCHECKED if is_judged and not finding.exits_here else _DIES
     live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
     this = next((snapshot for snapshot in live if snapshot.file == file), None)
     if this is None:

@@ -25,15 +25,19 @@ def with_exit(finding: Finding, file: FileReport, summary: MetadataSummary) -> F
     return replace(finding, exits_here=is_loaded and _is_refused(finding, file))
 
 
+_UNCHECKED = (FaultKind.GAP, FaultKind.TORN_TAIL)
+
+
 def _is_refused(finding: Finding, file: FileReport) -> bool:
     """Kafka reads a snapshot without a footer, but none without a header. It checks each batch, and
-    not if offsets follow on each other."""
-    if file.log is None:
+    not if offsets follow on each other, or if the file ends inside a batch: it loads what is there,
+    if a metadata.version is."""
+    if file.log is None or not _has_metadata_version(file):
         return True
     if finding.code == snap_kinds.FORM.code:
         return not file.log.has_header
     return file.log.more_problems > 0 or any(
-        problem.kind != FaultKind.GAP for problem in file.log.problems
+        problem.kind not in _UNCHECKED for problem in file.log.problems
     )
 
 

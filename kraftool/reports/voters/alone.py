@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from kraftool.decoders.checkpoint_files import EpochEntry, LeaderEpochCheckpoint
 from kraftool.decoders.kinds import FileKind
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.metadata_summary import MetadataSummary
@@ -51,6 +52,7 @@ def source_of(
         history=history.entries,
         leaders=history.leaders,
         log=history.log,
+        epoch_checkpoint=_epoch_checkpoint(files),
         snapshots=history.snapshots,
         seen_voters=voters if voters is not None and not recorded else None,
     )
@@ -70,6 +72,19 @@ def voter_findings(
     yield from history.findings
     yield from bounded(node_rules.membership(sources))
     yield from bounded(node_rules.jumps(sources))
+
+
+def _epoch_checkpoint(files: Iterable[FileReport]) -> tuple[EpochEntry, ...]:
+    return next(
+        (
+            file.content.entries
+            for file in files
+            if file.is_live
+            and isinstance(file.content, LeaderEpochCheckpoint)
+            and file.content.accepted
+        ),
+        (),
+    )
 
 
 def _name_of(files: Iterable[FileReport], kind: FileKind) -> str:

@@ -190,6 +190,8 @@ class VoterSourceReport:
     """Voter sets and kraft.versions, by offset."""
     leaders: tuple[LeaderEntry, ...] = ()
     log: LogExtent | None = None
+    epoch_checkpoint: tuple[EpochEntry, ...] = ()
+    """The entries of leader-epoch-checkpoint, if Kafka accepts the file."""
     snapshots: tuple[SnapshotExtent, ...] = ()
     seen_voters: SeenVoters | None = None
     """Voters that no record tells: of the settings, a LeaderChange or quorum-state."""

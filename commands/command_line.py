@@ -6,7 +6,7 @@ parameter is, in `parameters.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from importlib import import_module
 from inspect import signature
@@ -104,12 +104,26 @@ def _wrapped(text: str, width: int) -> list[str]:
     return wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
 
 
+_VALUES_OF_BARE = {"--explain": "list"}
+"""What an option means that comes without its value."""
+
+
+def _with_values(words: list[str]) -> Iterator[str]:
+    for word, after in zip(words, [*words[1:], "-"], strict=True):
+        yield word
+        if word in _VALUES_OF_BARE and after.startswith("-"):
+            yield _VALUES_OF_BARE[word]
+
+
 class ExplainedCommand(_Explained, TyperCommand):
     """A command of ours."""
 
     def __init__(self, *args: Any, **values: Any) -> None:
         super().__init__(*args, **values)
         self.adopt()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(_with_values(args)))
 
     def get_params(self, ctx: Any) -> list[Any]:
         return [plain(parameter) for parameter in super().get_params(ctx)]

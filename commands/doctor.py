@@ -30,7 +30,9 @@ def doctor(
     explain: Annotated[
         str,
         Option(
-            "--explain", metavar="CODE", help="Explain a finding code. `list` explains all of them."
+            "--explain",
+            metavar="CODE",
+            help="Explain a finding code, or all of them: without CODE, or with `list`.",
         ),
     ] = "",
     ignore: IgnoredCodes = None,

@@ -376,10 +376,9 @@ def _missing_package(error: Exception) -> int:
     package = (getattr(error, "name", None) or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or package not in _PACKAGES_OF_SPARK:
         return 0
-    _complain(
-        f"this needs the package {package}, which is not installed",
-        "pip install 'kraftool[spark]'",
-    )
+    from kraftool.installing import install_hint
+
+    _complain(f"this needs the package {package}, which is not installed", install_hint("spark"))
     _trace(error)
     return ExitCode.USAGE
 

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from kraftool.commands.exit_code import ExitCode
-from kraftool.commands.options import Debug, Quiet, ServerProperties
+from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, ServerProperties
 from kraftool.commands.output import Output, printable
+from kraftool.decoders.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InfoDocument:
+    """How the directories of a node are formatted."""
+
+    log_directories: tuple[str, ...]
+    """Those of log.dirs and metadata.log.dir that are there, formatted or not."""
+    cluster_id: str | None
+    """By the first formatted one, like the next three. null if none is formatted."""
+    node_id: int | None
+    directory_id: str | None
+    version: int | None
+    """Of meta.properties."""
+    problems: tuple[str, ...]
+    """Contradictions between the directories, and what is missing, for people."""
 
 
 def info(
     config: ServerProperties,
+    output: PlainOutput = PlainFormat.TABLE,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -28,9 +46,24 @@ def info(
     for note in read.notes:
         to.note(note)
     formatted = look_at(read.directories())
+    meta = formatted.meta
+    if output is PlainFormat.JSON:
+        to.document(
+            InfoDocument(
+                log_directories=formatted.directories,
+                cluster_id=meta.cluster_id if meta is not None else None,
+                node_id=meta.node_id if meta is not None else None,
+                directory_id=meta.directory_id if meta is not None else None,
+                version=meta.version if meta is not None else None,
+                problems=formatted.problems,
+            )
+        )
+        if formatted.problems:
+            to.raise_code(ExitCode.FINDING)
+        to.finish()
+        return
     if formatted.directories:
         _list(to, "log director", ("y", "ies"), formatted.directories)
-    meta = formatted.meta
     if meta is not None:
         fields = {
             "cluster.id": meta.cluster_id,

@@ -6,7 +6,7 @@ differs is told in words below its voter. Everything from data goes through `pri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
 from rich.table import Table
@@ -20,7 +20,7 @@ from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
-from kraftool.reports.voters.matrix import HistoryRow, VoterMark
+from kraftool.reports.voters.matrix import HistoryRow, VoterMark, VoterRow
 from kraftool.reports.voters.model import Commitment
 from kraftool.reports.voters.voter_set import version_range
 
@@ -73,31 +73,59 @@ def _sources(diff: VoterDiff, letters: Sequence[str]) -> Table:
 def _write_matrix(
     output: Output, diff: VoterDiff, newest: SeenVoters, letters: Sequence[str]
 ) -> None:
-    table = plain_table(
-        matrix.title(diff, newest), "voter", "directory id", "endpoints", "range", *letters,
-        right=("voter",),
-    )  # fmt: skip
-    for column in (table.columns[0], table.columns[3], *table.columns[4:]):
-        column.no_wrap = True
-    rows = list(matrix.voter_rows(diff, newest))
-    for row in rows:
-        voter = row.voter
-        known = text(voter.directory_id or "")
-        table.add_row(
-            text(voter.id, NAME if row.is_known else QUIET),
-            known if row.is_known else Text("not a voter", style=QUIET),
-            Text("\n").join(
-                text(shown_endpoint) for shown_endpoint in shown_endpoints(voter.endpoints)
-            ),
-            text(version_range(voter)),
-            *(Text(voter_mark.value, style=_STYLES[voter_mark]) for voter_mark in row.marks),
-        )
-    output.rich(table)
+    title, rows = matrix.title(diff, newest), list(matrix.voter_rows(diff, newest))
+    if _width(rows) + _MARK_WIDTH * len(letters) <= output.width:
+        output.rich(_voters(title, rows, letters))
+    else:  # the voters first, then what the sources say of them
+        output.rich(_voters(title, rows, ()))
+        output.line()
+        table = plain_table("In the sources", "voter", *letters, right=("voter",))
+        for column in table.columns:
+            column.no_wrap = True
+        for row in rows:
+            table.add_row(_voter(row), *_marks(row))
+        output.rich(table)
     for line in (difference for row in rows for difference in row.differences):
         output.rich(text(line, BAD))
     used = {voter_mark for row in rows for voter_mark in row.marks}
     legend = [f"{mark.value} {words}" for mark, words in matrix.MARK_WORDS.items() if mark in used]
     output.rich(Text("   ".join(legend), style=QUIET))
+
+
+_MARK_WIDTH = 3
+_WIDTH = len("voter  ") + 22 + 2 + 2 + len("range")
+"""What the columns take beside the endpoints; a directory id has 22 characters."""
+
+
+def _width(rows: Sequence[VoterRow]) -> int:
+    endpoints = (len(one) for row in rows for one in shown_endpoints(row.voter.endpoints))
+    return _WIDTH + max((len("endpoints"), *endpoints))
+
+
+def _voters(title: str, rows: Sequence[VoterRow], letters: Sequence[str]) -> Table:
+    table = plain_table(
+        title, "voter", "directory id", "endpoints", "range", *letters, right=("voter",)
+    )
+    for column in (table.columns[0], *table.columns[3:]):
+        column.no_wrap = True
+    for row in rows:
+        known = text(row.voter.directory_id or "")
+        table.add_row(
+            _voter(row),
+            known if row.is_known else Text("not a voter", style=QUIET),
+            Text("\n").join(text(endpoint) for endpoint in shown_endpoints(row.voter.endpoints)),
+            text(version_range(row.voter)),
+            *(_marks(row) if letters else ()),
+        )
+    return table
+
+
+def _voter(row: VoterRow) -> Text:
+    return text(row.voter.id, NAME if row.is_known else QUIET)
+
+
+def _marks(row: VoterRow) -> Iterator[Text]:
+    return (Text(mark.value, style=_STYLES[mark]) for mark in row.marks)
 
 
 def _history(rows: Sequence[HistoryRow], letters: Sequence[str], zone: tzinfo, width: int) -> Table:

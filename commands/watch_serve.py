@@ -14,6 +14,7 @@ from kraftool.client.target import Target
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.output import Output
 from kraftool.commands.watch_served import Served
+from kraftool.installing import install_hint
 
 
 def serve(arguments: Sequence[str], port: int, to: Output, target: Target | None = None) -> None:
@@ -45,6 +46,6 @@ def run(
     except ModuleNotFoundError as error:
         raise UsageError(
             f"--serve needs {error.name}, which is not installed",
-            hint="pip install 'kraftool[serve]'",
+            hint=install_hint("serve"),
         ) from error
     asyncio.run(server.run(port))

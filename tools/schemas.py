@@ -130,8 +130,11 @@ DOCUMENTS = {
         title="kraftool explain -o json", documents=("commands.explain_json:ExplainDocument",)
     ),
     "format": Described(
-        title="kraftool storage format -o json",
-        documents=("commands.storage_format_json:FormatDocument",),
+        title="kraftool storage format and storage info -o json",
+        documents=(
+            "commands.storage_format_json:FormatDocument",
+            "commands.storage_info:InfoDocument",
+        ),
     ),
     "timeline": Described(
         title="kraftool timeline -o json, and the lines of -o jsonl",

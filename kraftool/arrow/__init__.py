@@ -31,8 +31,10 @@ def read(
     except ModuleNotFoundError as error:
         if error.name != "pyarrow":
             raise
+        from kraftool.installing import install_hint
+
         raise KraftoolError(
             "this needs the package pyarrow, which is not installed",
-            hint="pip install 'kraftool[arrow]'",
+            hint=install_hint("arrow"),
         ) from None
     return KraftTable(path, rows, **choices)

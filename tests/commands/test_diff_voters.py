@@ -43,6 +43,19 @@ def test_everything_fits_80_columns(
     assert max(map(len, ran.text.splitlines())) <= 80
 
 
+def test_marks_of_many_sources_have_a_table_of_their_own(
+    quorum: Path, kraftool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(quorum)
+    checkpoints = sorted((quorum / "node-2").glob("data/*/*.checkpoint"))
+    ran = kraftool("diff-voters", *(f"node-{id}/data" for id in (1, 2, 3, 4, 12)), *checkpoints)
+    lines = ran.text.splitlines()
+    voters = lines.index("voter  directory id            endpoints                     range")
+    assert lines[voters + 1] == "    1  not a voter"
+    assert "voter  A  B  C  D  E  F  G  H  I" in lines
+    assert "    4  =  =  =  =  =  -  =  =  =" in lines
+
+
 def test_a_stale_voter_is_marked_in_its_row(quorum: Path, tmp_path: Path, kraftool: Run) -> None:
     swapped = copied(quorum / "node-3", tmp_path / "node-3")
     meta = swapped / "data/meta.properties"

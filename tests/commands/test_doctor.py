@@ -153,6 +153,8 @@ def test_explain_tells_one_code_in_full_and_all_in_a_line_each(kraftool: Run) ->
     assert ran.text.startswith("KT-SIG-STUCK-REASSIGNMENT  warning\nmeaning  ")
     assert "see      KIP-455" in ran.text
     lines = kraftool("doctor", "--explain", "list").text.splitlines()
+    for words in (("--explain",), ("--explain", "--color", "never"), ("--quiet", "--explain")):
+        assert kraftool("doctor", *words).text.splitlines() == lines, words
     lines = [line for line in lines if not line.startswith(" ")]
     assert all(line.startswith("KT-") for line in lines)
     assert len(lines) > 100

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kraftool.installing import install_hint
+
 _WITHOUT = """
 import sys
 from importlib.machinery import PathFinder
@@ -48,8 +50,7 @@ def test_a_pipeline_names_the_package_that_is_not_installed(
         timeout=60,
         check=False,
     )
-    assert done.stderr == (
-        f"kraftool: this needs the package {package}, which is not installed\n"
-        "  pip install 'kraftool[spark]'\n"
-    )
+    said, hint = done.stderr.splitlines()
+    assert said == f"kraftool: this needs the package {package}, which is not installed"
+    assert hint.strip() == install_hint("spark")
     assert (done.returncode, done.stdout) == (2, "")

@@ -86,6 +86,30 @@ def test_the_document_says_what_was_formatted(kraftool: Run, tmp_path: Path, dry
         assert meta.directory_id == document["voters"][0]["directoryId"]
 
 
+def test_info_has_a_document(kraftool: Run, tmp_path: Path) -> None:
+    config = _settings(tmp_path)
+    formatted = json.loads(
+        kraftool("format", "-c", config, "-t", CLUSTER, "-o", "json", *BEGINS).out
+    )
+    ran = kraftool("storage", "info", "-c", config, "-o", "json")
+    assert (ran.code, json.loads(ran.out)) == (
+        0,
+        {
+            "schemaVersion": 2,
+            "logDirectories": [str(tmp_path / "a"), str(tmp_path / "b")],
+            "clusterId": CLUSTER,
+            "nodeId": formatted["nodeId"],
+            "directoryId": formatted["directories"][0]["directoryId"],
+            "version": 1,
+            "problems": [],
+        },
+    )
+    (tmp_path / "b" / "meta.properties").unlink()
+    ran = kraftool("storage", "info", "-c", config, "-o", "json")
+    assert ran.code == 1
+    assert json.loads(ran.out)["problems"] == [f"{tmp_path / 'b'} is not formatted."]
+
+
 def test_a_formatted_directory_is_refused_and_left_alone(kraftool: Run, tmp_path: Path) -> None:
     config = _settings(tmp_path)
     assert kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS).code == 0

@@ -24,6 +24,7 @@ import pytest
 from kraftool.client.asking import Access
 from kraftool.client.target import Target
 from kraftool.commands.watch_served import Served
+from kraftool.installing import install_hint
 from tests.client.scripted_quorum import Quorum
 from tests.commands.conftest import PATIENCE_S, apart
 
@@ -444,7 +445,7 @@ def test_without_textual_serve_it_says_what_to_install() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert completed.stdout.startswith("--serve needs aiohttp, which is not installed")
-    assert "pip install 'kraftool[serve]'" in completed.stdout
+    assert install_hint("serve") in completed.stdout
 
 
 def test_a_new_window_begins_with_every_controller_that_is_known() -> None:

@@ -78,6 +78,13 @@ def test_a_copied_source_that_is_repaired_too_is_copied_whole(seed: int, tmp_pat
     assert Robot(Incident.made(seed, tmp_path)).walk() == set()
 
 
+def test_a_directory_whose_meta_properties_names_a_cluster_alone_is_found_in_its_plan(
+    tmp_path: Path,
+) -> None:
+    """apply said that the plan is not for the directory, of which it had been made."""
+    assert Robot(Incident.made(93, tmp_path, is_wide=True)).walk() == set()
+
+
 def test_a_lost_voter_is_not_to_be_declared_lost_again(tmp_path: Path) -> None:
     """With --set lost=1 the refusal still said: declare the voters without a log lost."""
     robot = Robot(Incident.made(3, tmp_path))

@@ -18,6 +18,7 @@ import pytest
 from kraftool.commands.pipeline_options import EngineOptions, spark_session
 from kraftool.decoders import segment
 from kraftool.decoders.errors import KraftoolError
+from kraftool.installing import install_hint
 from kraftool.spark.engine import session
 from kraftool.spark.failures import explain, explained
 from kraftool.spark.job_progress import JobProgress, watched
@@ -213,7 +214,7 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(KraftoolError, match=f"{package}, which is not installed") as raised:
         session().__enter__()
-    assert raised.value.hint == "pip install 'kraftool[spark]'"
+    assert raised.value.hint == install_hint("spark")
 
 
 def test_a_package_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

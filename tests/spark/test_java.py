@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.installing import install_hint
 from kraftool.spark.java import find_java
 
 VECTOR = "--add-modules=jdk.incubator.vector"
@@ -58,7 +59,7 @@ def test_an_old_java_is_passed_over_for_a_newer_one(
     with pytest.raises(KraftoolError) as raised:
         find_java(tmp_path)
     assert str(raised.value) == f"Spark needs Java 17 or newer; {old} (JAVA_HOME) is {version_text}"
-    assert "pip install 'kraftool[spark]'" in raised.value.hint
+    assert install_hint("spark") in raised.value.hint
     (tmp_path / "bin" / "java").symlink_to(a_java(tmp_path / "jdk-17", "17"))
     assert find_java(tmp_path).version == 17
 
@@ -66,7 +67,7 @@ def test_an_old_java_is_passed_over_for_a_newer_one(
 def test_a_machine_without_java_is_told_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(KraftoolError, match="needs Java, but none was found") as raised:
         find_java(tmp_path)
-    assert "pip install 'kraftool[spark]'" in raised.value.hint
+    assert install_hint("spark") in raised.value.hint
 
 
 def test_a_java_home_without_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

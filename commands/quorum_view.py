@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import tzinfo
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from kraftool.client.active_controller import next_step, without_controller
+from kraftool.client.cluster_health import cluster_words
 from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
@@ -34,10 +34,6 @@ from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import majority_of
 from kraftool.reports.findings.status import overall_status
-from kraftool.reports.text.words import many
-
-if TYPE_CHECKING:
-    from kraftool.client.cluster_health import ClusterHealth
 
 
 def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
@@ -74,7 +70,7 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
             words += f"; the high watermark moves by {health.commits_per_s:.1f} records/s"
         output.rich(text(words, QUIET))
     if health.cluster is not None:
-        output.rich(_cluster(health.cluster))
+        output.rich(text(cluster_words(health.cluster), QUIET))
     elif health.unobserved:
         output.rich(Text("Nothing is known about brokers and partitions, see below.", style=WARN))
     output.line()
@@ -91,28 +87,10 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
         output.rich(Text("The quorum is healthy; the cluster is not.", style=style))
     elif not view.reached:
         output.rich(Text("Nothing is known about the quorum.", style=style))
+    elif not health.is_cluster_well:
+        output.rich(Text("The quorum is not healthy, and the cluster is not.", style=style))
     else:
         output.rich(Text("The quorum is not healthy.", style=style))
-
-
-def _cluster(cluster: ClusterHealth) -> Text:
-    """Brokers and partitions in a sentence; what is amiss is among the findings."""
-    active = len(cluster.brokers) - len(cluster.fenced)
-    words = [f"{active} of {many(len(cluster.brokers), 'broker')} active"]
-    words += [f"{len(cluster.shutting_down)} shutting down"] if cluster.shutting_down else []
-    amiss = [
-        f"{count} {what}"
-        for count, what in (
-            (cluster.offline, "offline"),
-            (cluster.under_min_isr, "under min ISR"),
-            (cluster.under_replicated, "under-replicated"),
-            (cluster.reassigning, "being reassigned"),
-        )
-        if count
-    ]
-    partitions = f"{many(cluster.partitions, 'partition')} of {many(cluster.topics, 'topic')}"
-    words.append(f"{partitions}: {', '.join(amiss)}" if amiss else partitions)
-    return text(f"{'; '.join(words)}; metadata to offset {cluster.observation.end_offset}", QUIET)
 
 
 def _head(output: Output, view: QuorumView, style: str = NAME) -> None:

@@ -12,6 +12,7 @@ from kraftool.client.active_controller import EVIDENCE, next_step, only_controll
 from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import broker_findings, node_findings, unobserved_finding
+from kraftool.client.registrations import registration_findings
 from kraftool.client.second_look import awaits_commit, has_same_leader, leader_end
 from kraftool.client.thresholds import (
     LAG_MS,
@@ -51,10 +52,21 @@ class Health:
     @property
     def is_quorum_well(self) -> bool:
         """True if only brokers and partitions are not well; a broker observes the quorum."""
-        of_cluster = () if self.cluster is None else self.cluster.findings
         return all(
-            finding.severity is Severity.INFO or finding in of_cluster for finding in self.findings
+            finding.severity is Severity.INFO or self._is_of_cluster(finding)
+            for finding in self.findings
         )
+
+    @property
+    def is_cluster_well(self) -> bool:
+        """True if nothing is wrong with brokers and partitions, as far as they are known."""
+        return all(
+            finding.severity is Severity.INFO or not self._is_of_cluster(finding)
+            for finding in self.findings
+        )
+
+    def _is_of_cluster(self, finding: Finding) -> bool:
+        return self.cluster is not None and finding.code in self.cluster.cluster_codes
 
 
 def health(
@@ -72,6 +84,8 @@ def health(
     if quorum is not None and leader is not None:
         keeping = keeping_up(quorum)
         findings += [*_voters(now, quorum, keeping), *_replicas(quorum, cluster)]
+        registered = {} if cluster is None else cluster.observation.image.cluster.controllers
+        findings += registration_findings(now, quorum, registered)
         speed, progress = _progress(before, now)
         findings += [*_controllers(now, keeping, progress)]
     return Health(
@@ -92,7 +106,7 @@ def _unobserved(now: QuorumView, why: str) -> Iterator[Finding]:
 def _nodes(now: QuorumView) -> Iterator[Finding]:
     yield from broker_findings(now)
     for node in now.nodes:
-        yield from node_findings(node)
+        yield from node_findings(now, node)
     if len(now.cluster_ids) > 1:
         yield kinds.CLUSTER_ID.at("", f"cluster ids {', '.join(now.cluster_ids)}")
     yield from _moved(now)
@@ -157,21 +171,6 @@ def _voters(
         yield kinds.FEW_VOTERS.at("", "one voter" if count == 1 else f"{count} voters")
     elif count % 2 == 0:
         yield kinds.EVEN_VOTERS.at("", f"{count} voters")
-    ids = {voter.replica.id for voter in quorum.voters}
-    running = {answer.node_id for answer in now.reached} | set(fetching(quorum, quorum.observers))
-    for node_id in sorted(
-        {controller for node in now.nodes for controller in node.controllers} - ids
-    ):
-        text = "a registered controller that is not a voter"
-        if node_id in running:
-            yield kinds.STANDBY.at(f"node {node_id}", text)
-        else:
-            yield kinds.STANDBY.at(
-                f"node {node_id}",
-                f"{text}, and does not fetch: it is stopped, or was given up",
-                advice="nothing to do if it should be stopped: a registration stays. To make a"
-                " running one that has caught up a voter, add it",
-            )
     known = {voter.replica.id: voter.replica.directory_id for voter in quorum.voters}
     for observer in quorum.observers:
         node_id, directory_id = observer.replica

@@ -211,7 +211,7 @@ def health_document(health: Health) -> HealthDocument:
         is_well=health.is_well,
         keeping_up=tuple(sorted(health.keeping_up)),
         commits_per_second=None if speed is None else round(speed, 2),
-        cluster_health=None if health.cluster is None else _cluster(health.cluster),
+        cluster_health=None if health.cluster is None else cluster_object(health.cluster),
         unobserved_reason=health.unobserved,
         findings=health.findings,
         finding_counts=finding_counts(health.findings),
@@ -292,7 +292,7 @@ def _broker(broker: NodeAnswer) -> BrokerAnswer:
     )
 
 
-def _cluster(health: ClusterHealth) -> ClusterHealthObject:
+def cluster_object(health: ClusterHealth) -> ClusterHealthObject:
     return ClusterHealthObject(
         leader_id=health.observation.leader_id,
         end_offset=health.observation.end_offset,

@@ -8,15 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.registrations import is_only_registered
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import live as kinds
 
 
-def node_findings(node: NodeAnswer) -> Iterator[Finding]:
-    """Yield what stood in the way of asking a node; its address is the finding's subject."""
-    if node.problem:
-        kind = kinds.REFUSED if node.is_reached else kinds.UNREACHED
-        yield kind.at(node.name, reason(node), advice=node.advice or None)
+def node_findings(view: QuorumView, node: NodeAnswer) -> Iterator[Finding]:
+    """Yield what stood in the way of asking a node; its address is the finding's subject. The
+    quorum does not miss a node that is only registered."""
+    if node.problem and node.is_reached:
+        yield kinds.REFUSED.at(node.name, reason(node), advice=node.advice or None)
+    elif node.problem and is_only_registered(view, node.node_id):
+        yield kinds.UNREACHED.at(
+            node.name, reason(node), severity=Severity.INFO, advice=_NOT_MISSED
+        )
+    elif node.problem:
+        yield kinds.UNREACHED.at(node.name, reason(node), advice=node.advice or None)
+
+
+_NOT_MISSED = "nothing to do if you removed or stopped this node: it is not a voter"
 
 
 def unobserved_finding(view: QuorumView, file: str, why: str) -> Finding:

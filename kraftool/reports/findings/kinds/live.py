@@ -164,6 +164,16 @@ STANDBY = _kind(
     "A controller is registered but is not a voter. It takes no part in elections.",
     "to make it a voter, run kraftool quorum add-controller",
 )
+STALE_REGISTRATION = _kind(
+    "STALE-REGISTRATION",
+    _INFO,
+    "A controller is registered but is not a voter and does not fetch: it was removed, or it is"
+    " stopped. Kafka keeps the registration. It does not disturb the quorum, but Kafka refuses"
+    " an upgrade to a level that a registered controller does not support. It is an error if the"
+    " registration excludes the next metadata.version.",
+    "if the node should run, start it. If not, nothing is to be done until an upgrade is refused",
+    references=("KIP-1312",),
+)
 OTHER_DIRECTORY = _kind(
     "OTHER-DIRECTORY",
     _ERROR,
@@ -260,8 +270,10 @@ REASSIGNING = _kind(
 ELECTIONS = _kind(
     "ELECTIONS",
     _WARNING,
-    "New leaders were elected within an hour. Nothing is committed during an election. This"
-    " is a warning if there were more elections than one restart of every voter explains.",
+    "New leaders were elected within an hour. Nothing is committed during an election. A"
+    " controller that restarts explains the elections around its start. It is a warning if"
+    " restarts do not explain more of the elections than there are voters. It is also a"
+    " warning while an election of the last minute is unexplained, after that many in all.",
     "run kraftool timeline on the controllers' directories to see who lost the leadership and when",
 )
 SNAPSHOT_AGE = _kind(

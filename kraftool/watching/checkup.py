@@ -19,6 +19,7 @@ from kraftool.client.health import Health, health
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import SilentObserver
 from kraftool.client.observing import UnobservableError
+from kraftool.client.reaching import unobserved_finding
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, LOOKS_APART_S, SILENT_MS
 from kraftool.decoders.dataclass import dataclass
@@ -27,7 +28,7 @@ from kraftool.reports.doctor.explain import explain
 from kraftool.reports.doctor.model import Evidence, Examination
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
-from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity, tally
+from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity, in_order, tally
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.text.json_document import json_object
@@ -156,6 +157,12 @@ class MetadataHealth:
     unobserved: str = ""
     at_ms: int = 0
     took_ms: int = 0
+
+    def findings(self, view: QuorumView) -> tuple[Finding, ...]:
+        """Return the problems of brokers and partitions, or why they are unknown."""
+        if self.cluster is not None:
+            return tuple(in_order(self.cluster.findings))
+        return (unobserved_finding(view, "", self.unobserved),) if self.unobserved else ()
 
     def is_due(self, now_ms: int) -> bool:
         """True if it is time to read on; at once if nothing was read yet."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kraftool.client.quorum_json import ClusterHealthObject, cluster_object
 from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
+from kraftool.reports.findings.finding import Finding
+from kraftool.watching.checkup import MetadataHealth
 from kraftool.watching.judging import RestartSafety, Statement, Tolerance
 from kraftool.watching.picture import ObservedElection, WatchEvent
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus
@@ -114,6 +118,11 @@ class WatchDocument:
     events: tuple[WatchEventObject, ...]
     """The newest first."""
     statements: tuple[Statement, ...]
+    cluster_health: ClusterHealthObject | None
+    """Brokers and partitions; None without a leader, and where the committed metadata was not
+    read."""
+    cluster_findings: tuple[Finding, ...]
+    """The problems of the brokers and partitions, or why they could not be read."""
 
     @property
     def rows(self) -> tuple[ReplicaStatusObject, ...]:
@@ -121,8 +130,11 @@ class WatchDocument:
         return self.replicas
 
 
-def watch_document(report: QuorumReport) -> WatchDocument:
-    """The whole report."""
+def watch_document(
+    report: QuorumReport, metadata: MetadataHealth | None = None, findings: Sequence[Finding] = ()
+) -> WatchDocument:
+    """The whole report. `metadata` and its findings are given if the leader's log was read."""
+    cluster = None if metadata is None else metadata.cluster
     assessment = report.assessment
     return WatchDocument(
         timestamp=report.at_ms,
@@ -142,6 +154,8 @@ def watch_document(report: QuorumReport) -> WatchDocument:
         seen_elections=report.elections_seen,
         events=tuple(map(_event, report.events)),
         statements=report.statements,
+        cluster_health=None if cluster is None else cluster_object(cluster),
+        cluster_findings=tuple(findings),
     )
 
 

@@ -51,6 +51,8 @@ SUBCOMMANDS = {
         "may-stop": "Check if nodes may be stopped now",
         "add-controller": "Add a controller to the voters",
         "remove-controller": "Remove a controller from the voters",
+        "unregister-controller": "Remove the registration of a controller that is gone",
+        "renew-registration": "Register a controller that is gone with today's levels",
         "endpoints": "Correct the addresses of a voter",
         "upgrade": "Upgrade static voters to dynamic ones",
     },

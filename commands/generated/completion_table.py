@@ -220,6 +220,15 @@ COMMANDS = {
     'quorum remove-controller': (
         _bootstrap_controller, _controller_id,
         (('-d', '--controller-directory-id'), 'directory.id of the voter (default: the one that the leader reports).', (), False),
+        (('--unregister',), 'Remove its registration too (metadata.version 4.4-IV2). The controller must be stopped.', None, False),
+        _dry_run, _command_config, _resolve, _timeout, _output_3, _out, _color, _quiet, _debug, _help,
+    ),
+    'quorum unregister-controller': (
+        _bootstrap_controller, _dry_run, _command_config, _resolve, _timeout, _output_3, _out, _color, _quiet, _debug, _help,
+    ),
+    'quorum renew-registration': (
+        _bootstrap_controller,
+        (('--yes',), 'Give the id here instead of typing it.', (), False),
         _dry_run, _command_config, _resolve, _timeout, _output_3, _out, _color, _quiet, _debug, _help,
     ),
     'quorum endpoints': (

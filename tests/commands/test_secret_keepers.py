@@ -39,6 +39,8 @@ SHOWN_BY = {
         "quorum health",
         "quorum may-stop",
         "quorum remove-controller",
+        "quorum renew-registration",
+        "quorum unregister-controller",
         "quorum upgrade",
     },
 }

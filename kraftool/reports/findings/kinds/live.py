@@ -171,7 +171,9 @@ STALE_REGISTRATION = _kind(
     " stopped. Kafka keeps the registration. It does not disturb the quorum, but Kafka refuses"
     " an upgrade to a level that a registered controller does not support. It is an error if the"
     " registration excludes the next metadata.version.",
-    "if the node should run, start it. If not, nothing is to be done until an upgrade is refused",
+    "if the node should run, start it. If it is gone for good, run kraftool quorum"
+    " unregister-controller (metadata.version 4.4-IV2 or newer) or kraftool quorum"
+    " renew-registration (older levels)",
     references=("KIP-1312",),
 )
 OTHER_DIRECTORY = _kind(

@@ -49,6 +49,7 @@ SUBCOMMANDS = {
         "describe": "Show the leader, the voters and their lag",
         "health": "Check if the quorum is healthy, and what to do if not",
         "may-stop": "Check if nodes may be stopped now",
+        "ready": "Check if one controller takes part, for probes",
         "add-controller": "Add a controller to the voters",
         "remove-controller": "Remove a controller from the voters",
         "unregister-controller": "Remove the registration of a controller that is gone",

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from kraftool.client.change import ChangeOutcome, Check, CheckResult, QuorumChange
 from kraftool.client.quorum_json import ChangeDocument
+from kraftool.client.readiness import Readiness
 from kraftool.client.stopping import StopPermission, StopVerdict
 from kraftool.commands.exit_code import ExitCode, RefusedError, UnreachableError
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, advice_line, style_of, text
@@ -144,3 +145,14 @@ def write_permission(to: Output, permission: StopPermission) -> None:
         StopVerdict.NEVER: Text(f"{name} must not stop. Waiting does not help.", style=BAD),
     }
     to.rich(ending[permission.verdict])
+
+
+def write_readiness(to: Output, readiness: Readiness) -> None:
+    """Show whether a node is ready, and why."""
+    write_checks(to, readiness.checks)
+    to.line()
+    name = "The node" if readiness.node_id is None else f"Node {readiness.node_id}"
+    if readiness.is_ready:
+        to.rich(Text(f"{name} is ready.", style=GOOD))
+    else:
+        to.rich(Text(f"{name} is not ready.", style=BAD))

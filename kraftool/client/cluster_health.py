@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from kraftool.client.live_sources import leader_source
 from kraftool.client.model import QuorumView
-from kraftool.client.observer import ControllerStart, Observation
+from kraftool.client.observer import LOG, ControllerStart, Observation
 from kraftool.client.thresholds import fetching, leader_clock
+from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.image.cluster import BrokerRegistration
 from kraftool.image.image import MetadataImage
@@ -83,6 +84,9 @@ class ClusterHealth:
     reassigning: int = 0
     elections: int = 0
     """Changes of the leader within the last hour, as far as the log behind the snapshot goes."""
+    stable_since: int | None = None
+    """The time of the last change of the leader or of the voters, or before which there was none;
+    None while a newer leader has not committed."""
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -131,6 +135,7 @@ def cluster_health(observation: Observation, now: QuorumView, before: QuorumView
         not_preferred=sum(walk.lost_lead.values()),
         reassigning=walk.counts.reassigning,
         elections=len(elections),
+        stable_since=_stable_since(observation, now),
         findings=tuple(findings),
     )
 
@@ -282,6 +287,22 @@ def _elections(observation: Observation, now: QuorumView) -> tuple[int, ...]:
         for leader_change in observation.leader_changes
         if leader_change.offset > 0 and leader_change.timestamp > since
     )
+
+
+def _stable_since(observation: Observation, now: QuorumView) -> int | None:
+    """Return when the leader or the voters changed for the last time, as far as the log shows."""
+    changes = [change.timestamp for change in observation.leader_changes[-1:]]
+    voters = observation.controls.get(ControlRecordType.KRAFT_VOTERS)
+    if voters is not None and voters.file == LOG:
+        changes.append(voters.timestamp)
+    epochs = [change.epoch for change in observation.leader_changes[-1:]]
+    if observation.snapshot_id is not None:
+        epochs.append(observation.snapshot_id.epoch)
+    if now.epoch is None or max(epochs, default=now.epoch) < now.epoch:
+        return None
+    if not changes and observation.snapshot_timestamp >= 0:
+        return observation.snapshot_timestamp
+    return max(changes, default=None)
 
 
 def _unexplained(elections: Sequence[int], starts: Sequence[ControllerStart]) -> tuple[int, ...]:

@@ -33,6 +33,10 @@ _MOST_LEADERS = 1000
 """So many changes of leaders are kept; a log has one for each epoch that got a leader."""
 
 
+LOG = "log"
+"""The name of the log among the files of an observation; a snapshot has its own."""
+
+
 class ControllerStart(NamedTuple):
     """A registration of a controller: it registers once it runs, with a new incarnation id."""
 
@@ -155,7 +159,7 @@ class ImageTaker:
             if fetched_batch.last_offset >= high_watermark:
                 return
             batch = RecordBatch.read(fetched_batch.data, self._read)
-            self.replay.batch("log", batch, start=self.place.offset)
+            self.replay.batch(LOG, batch, start=self.place.offset)
             self._read += fetched_batch.size
             self.place = OffsetAndEpoch(fetched_batch.next_offset, fetched_batch.epoch)
             self._note_starts(batch.header.max_timestamp)

@@ -16,8 +16,9 @@ from kraftool.client.cluster_health import (
 )
 from kraftool.client.health import health
 from kraftool.client.model import QuorumView
-from kraftool.client.observer import ControllerStart, Observation
+from kraftool.client.observer import LOG, ControllerStart, Observation
 from kraftool.client.thresholds import SILENT_MS
+from kraftool.decoders.control import ControlRecordType
 from kraftool.image.image import EMPTY
 from kraftool.image.loader import OpenTransaction
 from kraftool.raft.messages import ReplicaState
@@ -346,6 +347,25 @@ def test_an_election_a_moment_ago_is_a_warning_until_the_controller_is_back() ->
 def test_a_controller_that_starts_again_and_again_explains_no_election() -> None:
     crashing = _starts(*(age - MINUTE_MS for age in TEN), ids=(2,))
     assert _late(TEN, crashing) == [Severity.WARNING]
+
+
+def test_since_when_leader_and_voters_are_the_same() -> None:
+    def control(age: int, epoch: int = 5, file: str = LOG) -> Control:
+        return Control(offset=9, epoch=epoch, timestamp=NOW - age, file=file, value={})
+
+    voters = {ControlRecordType.KRAFT_VOTERS: control(20)}
+    assert _judged(leader_changes=(control(50, 4), control(40))).stable_since == NOW - 40
+    assert _judged(leader_changes=(control(40),), controls=voters).stable_since == NOW - 20
+    assert _judged(leader_changes=(control(40, 4),)).stable_since is None, "a newer one leads"
+    snapshot: dict[str, Any] = {
+        "snapshot_id": OffsetAndEpoch(50, 5),
+        "snapshot_timestamp": NOW - 90,
+    }
+    of_snapshot = {ControlRecordType.KRAFT_VOTERS: control(0, file="50-5.checkpoint")}
+    assert _judged(controls=of_snapshot, **snapshot).stable_since == NOW - 90
+    assert _judged(leader_changes=(control(40),), **snapshot).stable_since == NOW - 40
+    older: dict[str, Any] = {**snapshot, "snapshot_id": OffsetAndEpoch(50, 4)}
+    assert _judged(**older).stable_since is None, "its first record is not committed"
 
 
 def test_an_old_snapshot_and_an_open_transaction() -> None:

@@ -38,6 +38,7 @@ SHOWN_BY = {
         "quorum endpoints",
         "quorum health",
         "quorum may-stop",
+        "quorum ready",
         "quorum remove-controller",
         "quorum renew-registration",
         "quorum unregister-controller",

@@ -167,6 +167,14 @@ STANDBY = _kind(
     "A controller is registered but is not a voter. It takes no part in elections.",
     "to make it a voter, run kraftool quorum add-controller",
 )
+UNEXPECTED_VOTERS = _kind(
+    "UNEXPECTED-VOTERS",
+    _WARNING,
+    "The voters are not those that quorum health --expect-voters names. A voter too many"
+    " or too few changes how many failures the quorum tolerates.",
+    "run kraftool timeline to see who changed the voters. Then correct them, or correct the"
+    " list in the monitor",
+)
 STALE_REGISTRATION = _kind(
     "STALE-REGISTRATION",
     _INFO,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
@@ -11,11 +12,13 @@ from rich.text import Text
 
 from kraftool.client.change import ChangeOutcome, Check, CheckResult, QuorumChange
 from kraftool.client.quorum_json import ChangeDocument
+from kraftool.client.readiness import Readiness
 from kraftool.client.stopping import StopPermission, StopVerdict
-from kraftool.commands.exit_code import ExitCode, UnreachableError
+from kraftool.commands.exit_code import ExitCode, RefusedError, UnreachableError
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, advice_line, style_of, text
 from kraftool.commands.options import PlainFormat
 from kraftool.commands.output import Output
+from kraftool.commands.typed_answer import asked
 from kraftool.net.errors import NetError
 from kraftool.reports.findings.status import Status, worst_status
 
@@ -29,17 +32,46 @@ _DONE = {
     "remove-controller": "Removed",
     "endpoints": "Moved",
     "upgrade": "Upgraded",
+    "unregister-controller": "Removed",
+    "renew-registration": "Renewed",
 }
+
+
+def confirm_id(node_id: int, yes: str, plan: Coroutine[Any, Any, QuorumChange], to: Output) -> None:
+    """Have the id of the node, by --yes or typed, if the plan can be carried out. Raises
+    RefusedError."""
+    if yes and yes.strip() != str(node_id):
+        plan.close()
+        raise RefusedError(f"--yes {yes} is not the id {node_id}; nothing was changed")
+    if yes:
+        plan.close()
+        return
+    if sys.stdin is None or not sys.stdin.isatty():
+        plan.close()
+        raise RefusedError(
+            "the id has to be typed, and there is no terminal to ask on",
+            hint=f"read the checks of --dry-run, then give --yes {node_id}",
+        )
+    change = _outcome(plan)
+    if not (change.is_possible and change.is_needed):
+        return
+    write_checks(to, change.checks)
+    if asked(f"To register controller {node_id} again type {node_id}: ").strip() != str(node_id):
+        raise RefusedError("that is not it; nothing was changed")
+
+
+def _outcome(work: Coroutine[Any, Any, QuorumChange]) -> QuorumChange:
+    try:
+        return asyncio.run(work)
+    except NetError as error:
+        raise UnreachableError(error.message, hint=error.hint) from None
 
 
 def carry_out(
     to: Output, work: Coroutine[Any, Any, QuorumChange], output: PlainFormat, *, dry_run: bool
 ) -> None:
     """Do it, and end the run."""
-    try:
-        change = asyncio.run(work)
-    except NetError as error:
-        raise UnreachableError(error.message, hint=error.hint) from None
+    change = _outcome(work)
     if output is PlainFormat.JSON:
         to.document(ChangeDocument(quorum_change=change, is_dry_run=dry_run))
     else:
@@ -113,3 +145,14 @@ def write_permission(to: Output, permission: StopPermission) -> None:
         StopVerdict.NEVER: Text(f"{name} must not stop. Waiting does not help.", style=BAD),
     }
     to.rich(ending[permission.verdict])
+
+
+def write_readiness(to: Output, readiness: Readiness) -> None:
+    """Show whether a node is ready, and why."""
+    write_checks(to, readiness.checks)
+    to.line()
+    name = "The node" if readiness.node_id is None else f"Node {readiness.node_id}"
+    if readiness.is_ready:
+        to.rich(Text(f"{name} is ready.", style=GOOD))
+    else:
+        to.rich(Text(f"{name} is not ready.", style=BAD))

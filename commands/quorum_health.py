@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from kraftool.commands.exit_code import UsageError
+from kraftool.commands.finding_options import IgnoredCodes, ignored_codes, settle
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.parameter_marks import Option
@@ -21,6 +23,24 @@ def health(
             "--quorum-only", help="Leave out brokers and partitions, and do not read the metadata."
         ),
     ] = False,
+    expect_voters: Annotated[
+        str,
+        Option(
+            "--expect-voters",
+            metavar="ID,…",
+            help="Ids that the voters should have. Others are a warning.",
+        ),
+    ] = "",
+    ignore: IgnoredCodes = None,
+    wait: Annotated[
+        float,
+        Option(
+            "--wait",
+            metavar="SECONDS",
+            min=0,
+            help="Maximum time to wait until the quorum is healthy.",
+        ),
+    ] = 0.0,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = TIMEOUT_S,
@@ -36,7 +56,7 @@ def health(
     Example: kraftool quorum health --bootstrap-controller ctl-1:9093
 
     kraftool polls twice, a moment apart. It checks that all nodes know one leader, that the leader
-    runs a controller, and that a majority of the voters fetches. It checks that the high watermark
+    runs a controller, and that the quorum can lose a voter. It checks that the high watermark
     moves, that replicas are less than 1000 records and 5 s behind, and that every node supports the
     feature levels. If the leader wrote records between the polls and committed none, kraftool polls
     for about 5 s more before it reports this. Meanwhile it reads the leader's committed metadata,
@@ -44,22 +64,35 @@ def health(
     min.insync.replicas, and the other problems that doctor finds in a state. Without a leader it
     reports what is known and what is not. kraftool doctor --explain CODE explains each finding.
 
+    For a monitor, --ignore leaves out findings, and --expect-voters adds one if the voters are not
+    these. With --wait kraftool asks again until the quorum is healthy.
+
     Exits 1 if there is a warning or an error, and 4 if no node could be reached. Nothing is
     changed.
     """
     import asyncio
 
-    from kraftool.client.checking import check
-    from kraftool.commands.finding_options import settle
+    from kraftool.client.checking import check_until
+    from kraftool.client.expectations import expecting
     from kraftool.commands.quorum_options import target as target_of
-    from kraftool.commands.quorum_options import tell_reach
+    from kraftool.commands.quorum_options import tell_unreached
     from kraftool.commands.times import time_zone
 
     zone = time_zone(tz)
+    voters, ignored = _ids(expect_voters), ignored_codes(ignore)
     target = target_of(bootstrap_controller, command_config, timeout, resolve)
     to = Output(color=color, quiet=quiet, out=out)
     with to.task_progress("the committed metadata") as progress:
-        health_report = asyncio.run(check(target, with_metadata=not quorum_only, progress=progress))
+        health_report = asyncio.run(
+            check_until(
+                target,
+                lambda report: expecting(report, voters, ignored),
+                wait,
+                lambda why: to.note(f"waiting: {why}"),
+                with_metadata=not quorum_only,
+                progress=progress,
+            )
+        )
     shown: tuple[NodeAnswer, ...] = ()
     if output is RowFormat.TABLE:
         from kraftool.commands.quorum_view import write_health
@@ -70,6 +103,14 @@ def health(
         from kraftool.client.quorum_json import health_document
 
         to.document(health_document(health_report), output)
-    tell_reach(to, health_report.view, shown=shown)
+    tell_unreached(to, health_report.view, shown=shown)
     settle(to, health_report.findings)
     to.finish()
+
+
+def _ids(given: str) -> tuple[int, ...]:
+    """Return the ids of --expect-voters."""
+    words = [word.strip() for word in given.split(",")] if given else []
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise UsageError(f"--expect-voters {given} is not a list of ids", hint="such as 1,2,3")
+    return tuple(map(int, words))

@@ -30,6 +30,14 @@ def remove_controller(
             help="directory.id of the voter (default: the one that the leader reports).",
         ),
     ] = "",
+    unregister: Annotated[
+        bool,
+        Option(
+            "--unregister",
+            help="Remove its registration too (metadata.version 4.4-IV2). The controller must be"
+            " stopped.",
+        ),
+    ] = False,
     dry_run: DryRun = False,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
@@ -47,7 +55,8 @@ def remove_controller(
     Before kraftool asks the leader, it checks that there is one, that the voters are dynamic, and
     that this is a voter with this directory id. It checks that a majority of the remaining voters
     keeps up. The controller itself continues as an observer. With
-    controller.quorum.auto.join.enable=true it would join again.
+    controller.quorum.auto.join.enable=true it would join again. Kafka keeps its registration, which
+    can block an upgrade later. --unregister removes that too.
 
     Exits 5 if a check blocks the change (1 with --dry-run), and 1 if the leader refuses it. With
     --dry-run nothing is changed. No file is ever written.
@@ -60,6 +69,5 @@ def remove_controller(
     directory_id = directory_id_of(controller_directory_id)
     target = target_of(bootstrap_controller, command_config, timeout, resolve)
     to = Output(color=color, quiet=quiet, out=out)
-    carry_out(
-        to, remove(target, controller_id, directory_id, dry_run=dry_run), output, dry_run=dry_run
-    )
+    work = remove(target, controller_id, directory_id, unregister=unregister, dry_run=dry_run)
+    carry_out(to, work, output, dry_run=dry_run)

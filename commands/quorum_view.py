@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import tzinfo
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from kraftool.client.active_controller import next_step, without_controller
+from kraftool.client.cluster_health import cluster_words
 from kraftool.client.health import Health
+from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
-from kraftool.client.thresholds import keeping_up
 from kraftool.commands.finding_view import (
     BAD,
     COMMAND,
@@ -32,18 +32,16 @@ from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.times import iso
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.raft.messages import ReplicaState
-from kraftool.raft.names import majority_of
 from kraftool.reports.findings.status import overall_status
 from kraftool.reports.text.words import many
-
-if TYPE_CHECKING:
-    from kraftool.client.cluster_health import ClusterHealth
 
 
 def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
     """Write what the nodes said."""
+    judgement = judge(view)
     _head(output, view)
     if view.quorum is not None:
+        output.rich(_tolerance(judgement))
         output.line()
         output.rich(_replicas(view, zone))
     output.line()
@@ -54,7 +52,7 @@ def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
     if view.quorum is not None and view.lacks_controller:
         output.line()
         output.rich(text(without_controller(view), BAD))
-        output.rich(text(f"→ {next_step(view, keeping_up(view.quorum))}", BAD))
+        output.rich(text(f"→ {next_step(view, judgement.ready)}", BAD))
 
 
 def write_health(output: Output, health: Health, zone: tzinfo) -> None:
@@ -66,15 +64,13 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
     style = style_of(overall_status(severities, is_complete=is_complete))
     _head(output, view, style)
     if view.quorum is not None:
-        count = len(view.voters)
-        words = (
-            f"{len(health.keeping_up)} of {count} voters keep up, {majority_of(count)} are needed"
-        )
+        line = _tolerance(health.judgement)
         if health.commits_per_s is not None:
-            words += f"; the high watermark moves by {health.commits_per_s:.1f} records/s"
-        output.rich(text(words, QUIET))
+            words = f"; the high watermark moves by {health.commits_per_s:.1f} records/s"
+            line.append_text(text(words, QUIET))
+        output.rich(line)
     if health.cluster is not None:
-        output.rich(_cluster(health.cluster))
+        output.rich(text(cluster_words(health.cluster), QUIET))
     elif health.unobserved:
         output.rich(Text("Nothing is known about brokers and partitions, see below.", style=WARN))
     output.line()
@@ -91,28 +87,22 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
         output.rich(Text("The quorum is healthy; the cluster is not.", style=style))
     elif not view.reached:
         output.rich(Text("Nothing is known about the quorum.", style=style))
+    elif not health.is_cluster_well:
+        output.rich(Text("The quorum is not healthy, and the cluster is not.", style=style))
     else:
         output.rich(Text("The quorum is not healthy.", style=style))
 
 
-def _cluster(cluster: ClusterHealth) -> Text:
-    """Brokers and partitions in a sentence; what is amiss is among the findings."""
-    active = len(cluster.brokers) - len(cluster.fenced)
-    words = [f"{active} of {many(len(cluster.brokers), 'broker')} active"]
-    words += [f"{len(cluster.shutting_down)} shutting down"] if cluster.shutting_down else []
-    amiss = [
-        f"{count} {what}"
-        for count, what in (
-            (cluster.offline, "offline"),
-            (cluster.under_min_isr, "under min ISR"),
-            (cluster.under_replicated, "under-replicated"),
-            (cluster.reassigning, "being reassigned"),
-        )
-        if count
-    ]
-    partitions = f"{many(cluster.partitions, 'partition')} of {many(cluster.topics, 'topic')}"
-    words.append(f"{partitions}: {', '.join(amiss)}" if amiss else partitions)
-    return text(f"{'; '.join(words)}; metadata to offset {cluster.observation.end_offset}", QUIET)
+def _tolerance(judgement: Judgement) -> Text:
+    """How many voters can be lost, as `watch` has it."""
+    failures = judgement.failures
+    if judgement.is_lost:
+        return text(f"Can lose no voter: {judgement.reason}", BAD)
+    if failures is None:
+        return text(f"It is not known how many voters can be lost: {judgement.reason}", WARN)
+    count = many(failures, "voter") if failures else "no voter"
+    line = text(f"Can lose {count}", QUIET if failures else WARN)
+    return line.append_text(text(f": {judgement.reason}", QUIET))
 
 
 def _head(output: Output, view: QuorumView, style: str = NAME) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
 from kraftool.commands.output import Output, printable
+from kraftool.commands.typed_answer import asked
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Repair
 from kraftool.repair.disk import RepairRefused
@@ -135,7 +136,7 @@ def confirm(
         )
     wanted = " ".join([plan.id[:SHORT_ID], *words])
     _ask_about_other_hosts(directory)
-    answer = _asked(f"To {verb} the plan here type {printable(wanted)}: ").split()
+    answer = asked(f"To {verb} the plan here type {printable(wanted)}: ").split()
     if not answer or not _is_id(plan, answer[0]) or sorted(answer[1:]) != sorted(words):
         raise RefusedError("that is not it; nothing was changed")
 
@@ -143,24 +144,12 @@ def confirm(
 def _ask_about_other_hosts(directory: str) -> None:
     """A lock that another host holds on a shared file system may not show."""
     where = printable(os.path.realpath(directory))
-    answer = _asked(
+    answer = asked(
         f"A Kafka on another host that has {where} too cannot be seen from here.\n"
         "Is every Kafka stopped that could write there? Type yes: "
     )
     if answer.strip().lower() != "yes":
         raise RefusedError("stop it first; nothing was changed")
-
-
-def _asked(question: str) -> str:
-    import typer
-
-    try:
-        answer: str = typer.prompt(
-            question, default="", show_default=False, prompt_suffix="", err=True
-        )
-    except typer.Abort:
-        raise RefusedError("nothing was typed, and nothing was changed") from None
-    return answer
 
 
 def _is_id(plan: Plan, given: str) -> bool:

@@ -12,6 +12,8 @@ from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
+    from kraftool.reports.findings.finding import Finding
+    from kraftool.watching.checkup import MetadataHealth
     from kraftool.watching.picture import Picture
     from kraftool.watching.quorum import QuorumReport
     from kraftool.watching.sources import Sources
@@ -77,8 +79,9 @@ def watch(
 
     The dashboard asks every controller itself. It works without a leader, with nodes down, and with
     nodes that disagree. The last line shows the most important keys, and ? explains all of them.
-    --once prints the first view, for scripts and tickets. It exits 1 if no node leads, the leader
-    runs no controller or nodes disagree, 3 if a directory cannot be read, and 4 if no node could be
+    --once prints the first view with brokers and partitions, for scripts and tickets. It exits 1 if
+    no node leads, the leader runs no controller, nodes disagree, or there is a warning or an error
+    about brokers or partitions. It exits 3 if a directory cannot be read, and 4 if no node could be
     reached.
 
     Nothing is changed or locked. The quorum does not see kraftool as an observer.
@@ -120,6 +123,7 @@ def _print(to: Output, sources: Sources, timeout_s: float, output: RowFormat) ->
     """One look, as text, JSON or CSV."""
     import asyncio
 
+    from kraftool.commands.finding_options import settle
     from kraftool.watching.quorum import of_directories, quorum_report
     from kraftool.watching.watcher import Watcher
 
@@ -131,17 +135,33 @@ def _print(to: Output, sources: Sources, timeout_s: float, output: RowFormat) ->
             await watcher.close()
 
     picture = asyncio.run(look())
+    metadata, findings = _metadata(sources, picture)
     report = of_directories(quorum_report(picture), sources.directories)
     is_table = output is RowFormat.TABLE
     if is_table:
         from kraftool.commands.watch_view import write_watched
 
-        write_watched(to, report)
+        write_watched(to, report, metadata, findings)
     else:
         from kraftool.watching.document import watch_document
 
-        to.document(watch_document(report), output)
+        to.document(watch_document(report, metadata, findings), output)
     _settle(to, picture, report, is_shown=is_table)
+    settle(to, findings)
+
+
+def _metadata(
+    sources: Sources, picture: Picture
+) -> tuple[MetadataHealth | None, tuple[Finding, ...]]:
+    """Return brokers and partitions by the leader's metadata, with their problems."""
+    from kraftool.watching.checkup import MetadataWatch
+    from kraftool.watching.task import Task
+
+    view = picture.view
+    if sources.target is None or view is None or view.leader is None:
+        return None, ()
+    metadata = MetadataWatch(sources.target).look(view, Task())
+    return metadata, metadata.findings(view)
 
 
 def _settle(to: Output, picture: Picture, report: QuorumReport, *, is_shown: bool) -> None:

@@ -70,7 +70,13 @@ DOCUMENTS = {
         title="kraftool quorum -o json",
         documents=tuple(
             f"client.quorum_json:{name}"
-            for name in ("QuorumDocument", "HealthDocument", "MayStopDocument", "ChangeDocument")
+            for name in (
+                "QuorumDocument",
+                "HealthDocument",
+                "MayStopDocument",
+                "ReadyDocument",
+                "ChangeDocument",
+            )
         ),
     ),
     "watch": Described(

@@ -177,5 +177,29 @@ async def upgrade(
     return await at_leader(view, access, send)
 
 
+async def unregister(view: QuorumView, access: Access, controller_id: int) -> LeaderAnswer | None:
+    """Remove the registration of a controller."""
+    return await _by_controller(
+        view, access, "UnregisterController", {"controllerId": controller_id}
+    )
+
+
+async def register(view: QuorumView, access: Access, body: Value) -> LeaderAnswer | None:
+    """Register a controller, as it does itself when it starts."""
+    return await _by_controller(view, access, "ControllerRegistration", body)
+
+
+async def _by_controller(
+    view: QuorumView, access: Access, name: str, body: Value
+) -> LeaderAnswer | None:
+    """Send what the active controller answers once its record is committed."""
+
+    async def send(connection: Connection) -> LeaderAnswer:
+        response = await connection.request(name, 0, body, CHANGE_S + access.timeout_s)
+        return _answer(response["errorCode"], response["errorMessage"] or "")
+
+    return await at_leader(view, access, send)
+
+
 def _answer(code: int, message: str) -> LeaderAnswer:
     return LeaderAnswer() if code == 0 else LeaderAnswer(error=error_name(code), message=message)

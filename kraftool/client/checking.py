@@ -6,6 +6,8 @@ Owns the order of it, for every command that tells a quorum's health. It refuses
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 
 from kraftool.client.cluster_health import cluster_health
 from kraftool.client.health import Health, health
@@ -33,6 +35,31 @@ async def check(
     if isinstance(observed, str):
         return health(before, now, unobserved=observed)
     return health(before, now, cluster_health(observed, now, before))
+
+
+async def check_until(
+    target: Target,
+    judge: Callable[[Health], Health],
+    wait_s: float,
+    waiting: Callable[[str], None],
+    *,
+    with_metadata: bool = True,
+    progress: Progress = silent,
+) -> Health:
+    """Check again until the quorum is healthy, or the time is over. `judge` has the last word on
+    each health; `waiting` gets the worst finding whenever it changes."""
+    gives_up, said = time.monotonic() + wait_s, ""
+    while True:
+        report = judge(await check(target, with_metadata=with_metadata, progress=progress))
+        left_s = gives_up - time.monotonic()
+        if report.is_well or left_s <= 0:
+            return report
+        worst = report.findings[0]
+        words = ": ".join(filter(None, (worst.file, worst.text)))
+        if words != said:
+            said = words
+            waiting(words)
+        await asyncio.sleep(min(LOOKS_APART_S, left_s))
 
 
 async def _observed(view: QuorumView, target: Target, progress: Progress) -> Observation | str:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from kraftool.client.live_sources import leader_source
 from kraftool.client.model import QuorumView
-from kraftool.client.observer import Observation
+from kraftool.client.observer import LOG, ControllerStart, Observation
 from kraftool.client.thresholds import fetching, leader_clock
+from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.image.cluster import BrokerRegistration
 from kraftool.image.image import MetadataImage
@@ -26,6 +27,7 @@ from kraftool.reports.doctor.read import together
 from kraftool.reports.doctor.rules import rules_of_state
 from kraftool.reports.findings.finding import Finding, FindingKind, Severity
 from kraftool.reports.findings.kinds import live as kinds
+from kraftool.reports.findings.kinds import signatures
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.state.summary import (
     MIN_ISR,
@@ -36,6 +38,7 @@ from kraftool.reports.state.summary import (
     is_under_min_isr,
     is_under_replicated,
 )
+from kraftool.reports.text.words import many
 
 HOUR_MS = 3_600_000
 SNAPSHOT_AGE_MS = 2 * HOUR_MS
@@ -43,6 +46,19 @@ SNAPSHOT_AGE_MS = 2 * HOUR_MS
 _IMBALANCE = 0.1
 """The default of leader.imbalance.per.broker.percentage."""
 _MOST_IDS = 10
+_GOES_ON_MS = 60_000
+_BEFORE_START_MS = 600_000
+"""A controller that is restarted by its operator is back within this time."""
+_AFTER_START_MS = 60_000
+_MOST_STARTS = 3
+"""Of one controller within the hour. One that starts more often may be crashing."""
+_OF_QUORUM = frozenset(
+    kind.code
+    for kind in (
+        kinds.ELECTIONS, kinds.SNAPSHOT_AGE, kinds.TRANSACTION_OPEN, signatures.NOT_REGISTERED,
+    )
+)  # fmt: skip
+"""These are about the quorum, though its metadata shows them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +84,15 @@ class ClusterHealth:
     reassigning: int = 0
     elections: int = 0
     """Changes of the leader within the last hour, as far as the log behind the snapshot goes."""
+    stable_since: int | None = None
+    """The time of the last change of the leader or of the voters, or before which there was none;
+    None while a newer leader has not committed."""
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def cluster_codes(self) -> frozenset[str]:
+        """Of the findings about brokers and partitions."""
+        return frozenset(finding.code for finding in self.findings) - _OF_QUORUM
 
 
 def cluster_health(observation: Observation, now: QuorumView, before: QuorumView) -> ClusterHealth:
@@ -110,9 +134,30 @@ def cluster_health(observation: Observation, now: QuorumView, before: QuorumView
         under_min_isr=walk.counts.under_min_isr,
         not_preferred=sum(walk.lost_lead.values()),
         reassigning=walk.counts.reassigning,
-        elections=elections,
+        elections=len(elections),
+        stable_since=_stable_since(observation, now),
         findings=tuple(findings),
     )
+
+
+def cluster_words(cluster: ClusterHealth) -> str:
+    """Return brokers and partitions in a sentence; the problems are among the findings."""
+    active = len(cluster.brokers) - len(cluster.fenced)
+    words = [f"{active} of {many(len(cluster.brokers), 'broker')} active"]
+    words += [f"{len(cluster.shutting_down)} shutting down"] if cluster.shutting_down else []
+    amiss = [
+        f"{count} {what}"
+        for count, what in (
+            (cluster.offline, "offline"),
+            (cluster.under_min_isr, "under min ISR"),
+            (cluster.under_replicated, "under-replicated"),
+            (cluster.reassigning, "being reassigned"),
+        )
+        if count
+    ]
+    partitions = f"{many(cluster.partitions, 'partition')} of {many(cluster.topics, 'topic')}"
+    words.append(f"{partitions}: {', '.join(amiss)}" if amiss else partitions)
+    return f"{'; '.join(words)}; metadata to offset {cluster.observation.end_offset}"
 
 
 # --- brokers --------------------------------------------------------------------------------------
@@ -233,27 +278,63 @@ def _clock(observation: Observation, now: QuorumView) -> int:
     return last if now.quorum is None else max(last, leader_clock(now.quorum))
 
 
-def _elections(observation: Observation, now: QuorumView) -> int:
+def _elections(observation: Observation, now: QuorumView) -> tuple[int, ...]:
+    """Return the times of the new leaders within the last hour."""
     since = _clock(observation, now) - HOUR_MS
     # The one at offset 0 began the cluster.
-    return sum(
-        leader_change.timestamp > since
+    return tuple(
+        leader_change.timestamp
         for leader_change in observation.leader_changes
-        if leader_change.offset > 0
+        if leader_change.offset > 0 and leader_change.timestamp > since
     )
 
 
-def _of_the_log(observation: Observation, now: QuorumView, elections: int) -> Iterator[Finding]:
+def _stable_since(observation: Observation, now: QuorumView) -> int | None:
+    """Return when the leader or the voters changed for the last time, as far as the log shows."""
+    changes = [change.timestamp for change in observation.leader_changes[-1:]]
+    voters = observation.controls.get(ControlRecordType.KRAFT_VOTERS)
+    if voters is not None and voters.file == LOG:
+        changes.append(voters.timestamp)
+    epochs = [change.epoch for change in observation.leader_changes[-1:]]
+    if observation.snapshot_id is not None:
+        epochs.append(observation.snapshot_id.epoch)
+    if now.epoch is None or max(epochs, default=now.epoch) < now.epoch:
+        return None
+    if not changes and observation.snapshot_timestamp >= 0:
+        return observation.snapshot_timestamp
+    return max(changes, default=None)
+
+
+def _unexplained(elections: Sequence[int], starts: Sequence[ControllerStart]) -> tuple[int, ...]:
+    """Return the elections that are not explained by a controller that restarted: it stopped, a
+    leader was elected, and it registered again. A controller that starts again and again explains
+    nothing."""
+    counts = Counter(start.node_id for start in starts)
+    times = [start.timestamp for start in starts if counts[start.node_id] <= _MOST_STARTS]
+    return tuple(
+        election
+        for election in elections
+        if not any(-_BEFORE_START_MS <= election - start <= _AFTER_START_MS for start in times)
+    )
+
+
+def _of_the_log(
+    observation: Observation, now: QuorumView, elections: Sequence[int]
+) -> Iterator[Finding]:
     name, clock = observation.name, _clock(observation, now)
-    voters = len(now.voters)
-    if elections > max(voters, 1):
-        yield kinds.ELECTIONS.at(
-            name, f"{elections} new leaders within the last hour, of {voters} voters"
-        )
-    elif elections > 1:
-        yield kinds.ELECTIONS.at(
-            name, f"{elections} new leaders within the last hour", severity=Severity.INFO, advice=""
-        )
+    most = max(len(now.voters), 1)
+    since = clock - HOUR_MS
+    starts = [start for start in observation.controller_starts if start.timestamp > since]
+    unexplained = _unexplained(elections, starts)
+    goes_on = bool(unexplained) and elections[-1] == unexplained[-1] > clock - _GOES_ON_MS
+    words = f"{len(elections)} new leaders within the last hour"
+    if len(unexplained) > most or (goes_on and len(elections) > most):
+        explained = len(elections) - len(unexplained)
+        words += f", of {len(now.voters)} voters"
+        words += f"; restarts of controllers explain {explained} of them" if explained else ""
+        yield kinds.ELECTIONS.at(name, words)
+    elif len(elections) > 1:
+        yield kinds.ELECTIONS.at(name, words, severity=Severity.INFO, advice="")
     age, id = clock - observation.snapshot_timestamp, observation.snapshot_id
     if id is not None and observation.snapshot_timestamp > 0 and age > SNAPSHOT_AGE_MS:
         came = observation.end_offset - id.offset

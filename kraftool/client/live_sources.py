@@ -65,7 +65,7 @@ def _of_node(view: QuorumView, node: NodeAnswer) -> VoterSourceReport:
         is_witness=view.is_witness(node.node_id),
         quorum_state=node.election if node.is_reached and node.epoch is not None else None,
         seen_voters=None if node.quorum is None else _told(node.quorum),
-        findings=tuple(node_findings(node)),
+        findings=tuple(node_findings(view, node)),
     )
 
 

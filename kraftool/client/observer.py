@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from kraftool.client.asking import Access
 from kraftool.client.model import QuorumView
@@ -32,6 +33,17 @@ _MOST_LEADERS = 1000
 """So many changes of leaders are kept; a log has one for each epoch that got a leader."""
 
 
+LOG = "log"
+"""The name of the log among the files of an observation; a snapshot has its own."""
+
+
+class ControllerStart(NamedTuple):
+    """A registration of a controller: it registers once it runs, with a new incarnation id."""
+
+    node_id: int
+    timestamp: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """Committed metadata at a moment, and where it was read."""
@@ -49,6 +61,8 @@ class Observation:
     controls: dict[ControlRecordType, Control] = field(default_factory=dict)
     """The last of each type: LeaderChange, KRaftVersion, KRaftVoters."""
     leader_changes: tuple[Control, ...] = ()
+    """The last ones of the log behind the snapshot, oldest first."""
+    controller_starts: tuple[ControllerStart, ...] = ()
     """The last ones of the log behind the snapshot, oldest first."""
     open_transaction: OpenTransaction | None = None
     findings: tuple[Finding, ...] = ()
@@ -95,6 +109,8 @@ class ImageTaker:
         self.replay = Replay()
         self.place = OffsetAndEpoch(0, 0)
         self.leaders: deque[Control] = deque(maxlen=_MOST_LEADERS)
+        self.starts: deque[ControllerStart] = deque(maxlen=_MOST_LEADERS)
+        self._incarnations: dict[int, str] = {}
         self.snapshot_id: OffsetAndEpoch | None = None
         self.snapshot_timestamp = -1
         self._rest = b""
@@ -136,19 +152,32 @@ class ImageTaker:
         # What follows is replayed onto the image under its own name, with the log's offsets.
         replay.loader = ImageLoader(replace(replay.loader.image(), provenance=provenance))
         self.snapshot_id, self.place, self._rest = id, id, b""
+        self._note_starts(None)
 
     def log(self, batches: Sequence[Batch], high_watermark: int) -> None:
         for fetched_batch in batches:
             if fetched_batch.last_offset >= high_watermark:
                 return
             batch = RecordBatch.read(fetched_batch.data, self._read)
-            self.replay.batch("log", batch, start=self.place.offset)
+            self.replay.batch(LOG, batch, start=self.place.offset)
             self._read += fetched_batch.size
             self.place = OffsetAndEpoch(fetched_batch.next_offset, fetched_batch.epoch)
+            self._note_starts(batch.header.max_timestamp)
             leader = self.replay.controls.get(ControlRecordType.LEADER_CHANGE)
             known = self.leaders[-1] if self.leaders else None
             if leader is not None and leader != known:
                 self.leaders.append(leader)
+
+    def _note_starts(self, timestamp: int | None) -> None:
+        """Note the controllers that registered, by the time of the batch; None for a snapshot."""
+        controllers = self.replay.loader.delta.cluster.controllers
+        for node_id in [*controllers.keys()]:
+            registration = controllers.get(node_id)
+            assert registration is not None, "it is one of the keys"
+            if self._incarnations.get(node_id) != registration.incarnation_id:
+                self._incarnations[node_id] = registration.incarnation_id
+                if timestamp is not None:
+                    self.starts.append(ControllerStart(node_id, timestamp))
 
     def observation(self, reached: Reached) -> Observation:
         """Return what came of it."""
@@ -162,6 +191,7 @@ class ImageTaker:
             snapshot_timestamp=self.snapshot_timestamp,
             controls=dict(replay.controls),
             leader_changes=tuple(self.leaders),
+            controller_starts=tuple(self.starts),
             open_transaction=replay.loader.open_transaction,
             findings=tuple(replay.findings),
         )

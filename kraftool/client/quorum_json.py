@@ -10,6 +10,7 @@ from kraftool.client.change import Check, QuorumChange
 from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
+from kraftool.client.readiness import Readiness
 from kraftool.client.stopping import StopPermission
 from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.raft.names import VersionRange
@@ -157,7 +158,17 @@ class HealthObject:
 
     is_well: bool
     keeping_up: Ids
-    """The voters that fetch."""
+    """The voters that fetch: the leader can count them for a commit."""
+    ready_voters: Ids
+    """The voters that count: they also answer kraftool, know the leader, and have what was
+    committed."""
+    failure_tolerance: int | None
+    """How many voters may fail while commits go on; None if that is not known."""
+    stable_since: Moment | None
+    """The time of the last change of the leader or of the voters, by the committed metadata. If the
+    log behind the leader's newest snapshot has no such change, the time of that snapshot's last
+    record: nothing has changed since then. None without a leader, or if the metadata was not
+    read."""
     commits_per_second: float | None
     """The speed of the high watermark between two polls; None without a leader in both."""
     cluster_health: ClusterHealthObject | None
@@ -201,6 +212,18 @@ class MayStopDocument:
         return self.may_stop.checks
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadyDocument:
+    """The answer to whether a node is ready."""
+
+    ready: Readiness
+
+    @property
+    def rows(self) -> tuple[Check, ...]:
+        """The checks."""
+        return self.ready.checks
+
+
 def describe_document(view: QuorumView) -> QuorumDocument:
     return QuorumDocument(**_members(_answers(view)))
 
@@ -209,9 +232,12 @@ def health_document(health: Health) -> HealthDocument:
     speed = health.commits_per_s
     health_object = HealthObject(
         is_well=health.is_well,
-        keeping_up=tuple(sorted(health.keeping_up)),
+        keeping_up=health.judgement.fetching,
+        ready_voters=health.judgement.ready,
+        failure_tolerance=health.judgement.failures,
+        stable_since=None if health.cluster is None else health.cluster.stable_since,
         commits_per_second=None if speed is None else round(speed, 2),
-        cluster_health=None if health.cluster is None else _cluster(health.cluster),
+        cluster_health=None if health.cluster is None else cluster_object(health.cluster),
         unobserved_reason=health.unobserved,
         findings=health.findings,
         finding_counts=finding_counts(health.findings),
@@ -292,7 +318,7 @@ def _broker(broker: NodeAnswer) -> BrokerAnswer:
     )
 
 
-def _cluster(health: ClusterHealth) -> ClusterHealthObject:
+def cluster_object(health: ClusterHealth) -> ClusterHealthObject:
     return ClusterHealthObject(
         leader_id=health.observation.leader_id,
         end_offset=health.observation.end_offset,

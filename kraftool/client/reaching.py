@@ -8,15 +8,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.registrations import is_only_registered
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import live as kinds
 
+OUT_OF_REACH = "if it listens at another address for you, name that with --resolve ID=HOST:PORT"
 
-def node_findings(node: NodeAnswer) -> Iterator[Finding]:
-    """Yield what stood in the way of asking a node; its address is the finding's subject."""
-    if node.problem:
-        kind = kinds.REFUSED if node.is_reached else kinds.UNREACHED
-        yield kind.at(node.name, reason(node), advice=node.advice or None)
+_NOT_MISSED = "nothing to do if you removed or stopped this node: it is not a voter"
+
+
+def node_findings(
+    view: QuorumView, node: NodeAnswer, *, is_fetching: bool = False
+) -> Iterator[Finding]:
+    """Yield what stood in the way of asking a node; its address is the finding's subject. The
+    quorum does not miss a node that is only registered.
+
+    `is_fetching`: it fetches from the leader, so that it runs.
+    """
+    if not node.problem:
+        return
+    if not node.is_reached and is_only_registered(view, node.node_id):
+        yield kinds.UNREACHED.at(
+            node.name, reason(node), severity=Severity.INFO, advice=_NOT_MISSED
+        )
+        return
+    kind = kinds.REFUSED if node.is_reached else kinds.UNREACHED
+    words, advice = reason(node), node.advice
+    if is_fetching:
+        words = f"it fetches from the leader, but it cannot be reached from here: {words}"
+        advice = "; ".join(filter(None, (advice, OUT_OF_REACH)))
+    yield kind.at(node.name, words, advice=advice or None)
 
 
 def unobserved_finding(view: QuorumView, file: str, why: str) -> Finding:

@@ -13,6 +13,7 @@ from kraftool.client import asking_changes
 from kraftool.client.asking import question
 from kraftool.client.asking_changes import once_committed, with_leader
 from kraftool.client.change import (
+    ChangeOutcome,
     Check,
     QuorumChange,
     blocked,
@@ -28,8 +29,7 @@ from kraftool.client.change import (
 )
 from kraftool.client.listeners import NewVoter, words
 from kraftool.client.model import QuorumView, leader_end
-from kraftool.client.observer import observe
-from kraftool.client.observing import UnobservableError
+from kraftool.client.registration_changes import can_unregister, is_stopped, registration_of
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LAG_RECORDS
 from kraftool.image.metadata_version import KRAFT_VERSION
@@ -38,6 +38,7 @@ from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import Endpoint, Endpoints, ReplicaKey, VersionRange
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_UNREGISTER = "kraftool quorum unregister-controller"
 _RECENT_MS = 60 * 60 * 1000
 """Kafka adds only a controller that has fetched within the last hour."""
 
@@ -96,11 +97,9 @@ async def _registered(target: Target, view: QuorumView, node_id: int) -> tuple[E
 
     Kafka's tool takes the same ones from the controller's own configuration.
     """
-    try:
-        observed = await observe(view, target.access)
-    except UnobservableError as error:
-        return {}, f"its registration cannot be read: {error.message}"
-    registration = observed.image.cluster.controllers.get(node_id)
+    registration, unknown = await registration_of(target, view, node_id)
+    if unknown:
+        return {}, unknown
     if registration is None or not registration.listeners:
         return {}, f"node {node_id} has not registered as a controller (Kafka 3.7 and newer do)"
     return {
@@ -237,14 +236,25 @@ async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> li
 
 
 async def remove_controller(
-    target: Target, node_id: int, directory_id: str | None, *, dry_run: bool
+    target: Target,
+    node_id: int,
+    directory_id: str | None,
+    *,
+    unregister: bool = False,
+    dry_run: bool,
 ) -> QuorumChange:
-    """Let a voter vote no more."""
-    return await with_leader(target, partial(_remove, target, node_id, directory_id, dry_run))
+    """Let a voter vote no more. With `unregister` its registration is removed too."""
+    change = partial(_remove, target, node_id, directory_id, unregister, dry_run)
+    return await with_leader(target, change)
 
 
 async def _remove(
-    target: Target, node_id: int, directory_id: str | None, dry_run: bool, view: QuorumView
+    target: Target,
+    node_id: int,
+    directory_id: str | None,
+    unregister: bool,
+    dry_run: bool,
+    view: QuorumView,
 ) -> QuorumChange:
     checks = [*leadership(view), *is_dynamic(view)]
     voter = of(view.voters, node_id)
@@ -252,15 +262,36 @@ async def _remove(
     key = ReplicaKey(node_id, directory_id or known)
     change = QuorumChange(
         kind="remove-controller",
-        subject=f"controller {node_id} with directory id {key.directory_id or 'unknown'}",
+        subject=f"controller {node_id} with directory id {key.directory_id or 'unknown'}"
+        + (" and its registration" if unregister else ""),
         checks=(),
     )
     if view.quorum is not None:
         checks += _removable(view, key, voter)
+        if unregister and voter is not None:
+            checks += [*is_stopped(view, node_id), *can_unregister(view)]
     change = replace(change, checks=tuple(checks))
     if dry_run or not change.is_possible:
         return change
-    return finished(change, await asking_changes.remove_voter(view, target.access, key))
+    removed = finished(change, await asking_changes.remove_voter(view, target.access, key))
+    if not unregister or removed.outcome is not ChangeOutcome.DONE:
+        return removed
+    return await _without_registration(target, removed, node_id)
+
+
+async def _without_registration(
+    target: Target, removed: QuorumChange, node_id: int
+) -> QuorumChange:
+    """Remove the registration of a voter that was removed."""
+    view = await target.survey()
+    stays = f"the voter was removed, but its registration was not: run {_UNREGISTER} {node_id}"
+    if view.leader is None:
+        return replace(removed, outcome=ChangeOutcome.REFUSED, reason=f"no node leads; {stays}")
+    answer = await asking_changes.unregister(view, target.access, node_id)
+    unregistered = finished(removed, answer)
+    if unregistered.outcome is ChangeOutcome.REFUSED:
+        return replace(unregistered, reason=f"{unregistered.reason}; {stays}")
+    return unregistered
 
 
 def _removable(view: QuorumView, key: ReplicaKey, voter: ReplicaState | None) -> list[Check]:

@@ -380,7 +380,7 @@ def _kept_off(plan: Plan, view: QuorumView) -> set[tuple[str, str]]:
     """Findings, by code and place, that say of quarantined nodes what is wanted of them."""
     voters = {voter.replica.id for voter in view.voters}
     off = {node.node_id for node in plan.quarantine} - voters
-    wanted_findings = {(live_kinds.STANDBY.code, f"node {id_}") for id_ in off}
+    wanted_findings = {(live_kinds.STALE_REGISTRATION.code, f"node {id_}") for id_ in off}
     for node in view.nodes:
         if node.node_id in off and not node.is_reached:
             wanted_findings.add((live_kinds.UNREACHED.code, node.name))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kraftool.client.grades import Grade
+from kraftool.client.quorum_json import ClusterHealthObject, cluster_object
 from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
-from kraftool.watching.judging import RestartSafety, Statement, Tolerance
+from kraftool.reports.findings.finding import Finding
+from kraftool.watching.checkup import MetadataHealth
+from kraftool.watching.judging import Statement
 from kraftool.watching.picture import ObservedElection, WatchEvent
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus
+from kraftool.watching.safety import RestartSafety, Tolerance
 from kraftool.watching.voter_state import Commit, VoterState
 
 
@@ -58,6 +64,10 @@ class ReplicaStatusObject:
     is_asked: bool
     """True if kraftool asks it itself."""
     is_reached: bool
+    grade: Grade | None
+    """What was seen of a voter or an observer of a live quorum. Only a ready voter counts."""
+    waiting_ms: int | None
+    """The time for which its next answer is overdue; all else is its last one."""
     took_ms: int | None
     leader_id: int | None
     """The leader that it knows."""
@@ -114,6 +124,11 @@ class WatchDocument:
     events: tuple[WatchEventObject, ...]
     """The newest first."""
     statements: tuple[Statement, ...]
+    cluster_health: ClusterHealthObject | None
+    """Brokers and partitions; None without a leader, and where the committed metadata was not
+    read."""
+    cluster_findings: tuple[Finding, ...]
+    """The problems of the brokers and partitions, or why they could not be read."""
 
     @property
     def rows(self) -> tuple[ReplicaStatusObject, ...]:
@@ -121,8 +136,11 @@ class WatchDocument:
         return self.replicas
 
 
-def watch_document(report: QuorumReport) -> WatchDocument:
-    """The whole report."""
+def watch_document(
+    report: QuorumReport, metadata: MetadataHealth | None = None, findings: Sequence[Finding] = ()
+) -> WatchDocument:
+    """The whole report. `metadata` and its findings are given if the leader's log was read."""
+    cluster = None if metadata is None else metadata.cluster
     assessment = report.assessment
     return WatchDocument(
         timestamp=report.at_ms,
@@ -142,6 +160,8 @@ def watch_document(report: QuorumReport) -> WatchDocument:
         seen_elections=report.elections_seen,
         events=tuple(map(_event, report.events)),
         statements=report.statements,
+        cluster_health=None if cluster is None else cluster_object(cluster),
+        cluster_findings=tuple(findings),
     )
 
 
@@ -180,6 +200,8 @@ def _replica(replica: ReplicaStatus) -> ReplicaStatusObject:
         caught_up_age_ms=replica.caught_up_ms,
         is_asked=replica.is_asked,
         is_reached=replica.is_reached,
+        grade=replica.grade,
+        waiting_ms=replica.waiting_ms,
         took_ms=replica.took_ms,
         leader_id=replica.says_leader,
         epoch=replica.says_epoch,

@@ -16,8 +16,9 @@ from kraftool.client.cluster_health import (
 )
 from kraftool.client.health import health
 from kraftool.client.model import QuorumView
-from kraftool.client.observer import Observation
+from kraftool.client.observer import LOG, ControllerStart, Observation
 from kraftool.client.thresholds import SILENT_MS
+from kraftool.decoders.control import ControlRecordType
 from kraftool.image.image import EMPTY
 from kraftool.image.loader import OpenTransaction
 from kraftool.raft.messages import ReplicaState
@@ -243,6 +244,32 @@ def test_a_level_that_a_registered_node_does_not_support() -> None:
     assert "broker 13" in _text(report, "SIG-FEATURE-RANGE")
 
 
+@pytest.mark.parametrize(
+    ("newest", "level", "severity"),
+    [(29, 30, Severity.INFO), (30, 29, Severity.INFO), (29, 29, Severity.ERROR)],
+)
+def test_a_registration_that_excludes_the_next_level_is_an_error(
+    newest: int, level: int, severity: Severity
+) -> None:
+    """The leader supports 30. With (29, 30) there is no next level that it supports."""
+    ranges = [{"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": newest}]
+    left = _controller(4)[0], {**_controller(4)[1], "features": ranges}
+    now = _at_level(level)
+    report = health(now, now, _judged(left, now=now, before=now))
+    (finding,) = [one for one in report.findings if one.code == "KT-LIVE-STALE-REGISTRATION"]
+    assert finding.severity is severity
+    assert ("refuses an upgrade to 30 (4.3-IV0)" in finding.text) == (severity is Severity.ERROR)
+
+
+def _at_level(level: int) -> QuorumView:
+    quorum = described([replica(number) for number in (1, 2, 3)], [*map(_observer, (11, 12, 13))])
+    levels = {"kraft.version": 1, "metadata.version": level}
+    leader = node(1, quorum=quorum, finalized=levels)
+    return QuorumView(
+        nodes=(leader, node(2, finalized=levels), node(3, finalized=levels, controllers=(1, 4)))
+    )
+
+
 def test_a_voter_that_has_not_registered_as_a_controller() -> None:
     records = ("UnregisterControllerRecord", {"controllerId": 3})
     assert _codes(_judged(records)) == {"SIG-NOT-REGISTERED"}
@@ -266,6 +293,79 @@ def test_elections_within_the_hour() -> None:
     ]
     first = replace(_leaders(5)[0], offset=0)
     assert _judged(leader_changes=(first,)).elections == 0
+
+
+MINUTE_MS = 60_000
+TEN = [minute * MINUTE_MS for minute in (55, 50, 45, 40, 35, 30, 25, 20, 15, 10)]
+"""Ages of ten elections within an hour, the last of them ten minutes ago."""
+
+
+def _starts(*ages: int, ids: Sequence[int] = (1, 2, 3)) -> tuple[ControllerStart, ...]:
+    return tuple(
+        ControllerStart(ids[number % len(ids)], NOW_LATE - age) for number, age in enumerate(ages)
+    )
+
+
+NOW_LATE = 2 * HOUR_MS
+
+
+def _late(ages: Sequence[int], starts: tuple[ControllerStart, ...] = ()) -> list[Severity]:
+    """Return the severities of KT-LIVE-ELECTIONS for elections of these ages."""
+    at = view(described([replica(n, fetched=NOW_LATE) for n in (1, 2, 3)]), node(2), node(3))
+    changes = tuple(
+        Control(offset=10 + n, epoch=n, timestamp=NOW_LATE - age, file="log", value={})
+        for n, age in enumerate(ages)
+    )
+    report = _judged(now=at, before=at, leader_changes=changes, controller_starts=starts)
+    return [one.severity for one in report.findings if one.code == "KT-LIVE-ELECTIONS"]
+
+
+def test_elections_that_restarts_explain_are_a_note() -> None:
+    """Two rolling restarts: a leader stops, another one is elected, and the node is back."""
+    rolling = TEN[:6]
+    back = _starts(*(age - MINUTE_MS for age in rolling))
+    assert _late(rolling, back) == [Severity.INFO]
+    assert _late(rolling) == [Severity.WARNING], "no start explains them"
+    long_after = _starts(*(age - 11 * MINUTE_MS for age in rolling[:1]))
+    assert _late(rolling, long_after) == [Severity.WARNING]
+
+
+def test_elections_without_a_restart_are_a_warning_beside_those_with_one() -> None:
+    back = _starts(*(age - MINUTE_MS for age in TEN[:6]))
+    assert _late(TEN, back) == [Severity.WARNING]
+    assert _late(TEN[:9], back) == [Severity.INFO], "three are no more than the voters"
+
+
+def test_an_election_a_moment_ago_is_a_warning_until_the_controller_is_back() -> None:
+    ages = [*TEN[:5], 30_000]
+    back = _starts(*(age - MINUTE_MS for age in TEN[:5]))
+    assert _late(ages, back) == [Severity.WARNING]
+    assert _late(ages, (*back, ControllerStart(3, NOW_LATE - 5_000))) == [Severity.INFO]
+    assert _late([*TEN[:5], MINUTE_MS], back) == [Severity.INFO], "a minute ago"
+
+
+def test_a_controller_that_starts_again_and_again_explains_no_election() -> None:
+    crashing = _starts(*(age - MINUTE_MS for age in TEN), ids=(2,))
+    assert _late(TEN, crashing) == [Severity.WARNING]
+
+
+def test_since_when_leader_and_voters_are_the_same() -> None:
+    def control(age: int, epoch: int = 5, file: str = LOG) -> Control:
+        return Control(offset=9, epoch=epoch, timestamp=NOW - age, file=file, value={})
+
+    voters = {ControlRecordType.KRAFT_VOTERS: control(20)}
+    assert _judged(leader_changes=(control(50, 4), control(40))).stable_since == NOW - 40
+    assert _judged(leader_changes=(control(40),), controls=voters).stable_since == NOW - 20
+    assert _judged(leader_changes=(control(40, 4),)).stable_since is None, "a newer one leads"
+    snapshot: dict[str, Any] = {
+        "snapshot_id": OffsetAndEpoch(50, 5),
+        "snapshot_timestamp": NOW - 90,
+    }
+    of_snapshot = {ControlRecordType.KRAFT_VOTERS: control(0, file="50-5.checkpoint")}
+    assert _judged(controls=of_snapshot, **snapshot).stable_since == NOW - 90
+    assert _judged(leader_changes=(control(40),), **snapshot).stable_since == NOW - 40
+    older: dict[str, Any] = {**snapshot, "snapshot_id": OffsetAndEpoch(50, 4)}
+    assert _judged(**older).stable_since is None, "its first record is not committed"
 
 
 def test_an_old_snapshot_and_an_open_transaction() -> None:
@@ -295,8 +395,19 @@ def test_health_says_which_of_quorum_and_cluster_is_not_well() -> None:
     assert not report.is_well
     assert report.is_quorum_well
     assert report.cluster is fenced
-    lost = view(described([replica(1), replica(2)]), node(2), gone(3))
+    lost = view(described([replica(1), replica(2), replica(3)]), node(2), gone(3))
     assert not health(lost, lost, fenced).is_quorum_well
+
+
+def test_a_warning_about_the_quorum_in_its_metadata_is_not_one_about_the_cluster() -> None:
+    elections = _judged(leader_changes=_leaders(5, 6, 7, 8))
+    report = health(FETCHING, FETCHING, elections)
+    assert (report.is_quorum_well, report.is_cluster_well) == (False, True)
+    both = _judged(_broker(13, epoch=11, fenced=True), leader_changes=_leaders(5, 6, 7, 8))
+    report = health(FETCHING, FETCHING, both)
+    assert (report.is_quorum_well, report.is_cluster_well) == (False, False)
+    fenced = health(FETCHING, FETCHING, _judged(_broker(13, epoch=11, fenced=True)))
+    assert (fenced.is_quorum_well, fenced.is_cluster_well) == (True, False)
 
 
 def test_what_could_not_be_read_is_said() -> None:

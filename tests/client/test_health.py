@@ -22,12 +22,15 @@ def test_a_quorum_that_is_well_has_no_findings() -> None:
     assert report.findings == ()
     assert report.is_well
     assert report.commits_per_s == 5
-    assert report.keeping_up == (1, 2, 3)
+    assert report.judgement.ready == (1, 2, 3)
 
 
 def test_a_voter_is_silent_after_three_fetch_timeouts() -> None:
+    """It does not count as a spare before that: it has not fetched since the earlier look."""
     for fetched, expected in (
-        (NOW - SILENT_MS, set()),
+        (NOW - 1499, set()),
+        (NOW - 1500, {"NO-SPARE"}),
+        (NOW - SILENT_MS, {"NO-SPARE"}),
         (NOW - SILENT_MS - 1, {"SILENT", "NO-SPARE"}),
     ):
         voters = [replica(1), replica(2), replica(3, fetched=fetched, caught_up=NOW)]
@@ -90,8 +93,8 @@ def test_two_leaders_of_one_epoch_are_worse_than_of_two() -> None:
 
 def test_whoever_names_another_leader_disagrees() -> None:
     quorum = described([replica(n) for n in (1, 2, 3)])
-    assert _codes(view(quorum, node(2), node(3, leader=3, epoch=4))) == {"DISAGREE"}
-    assert _codes(view(quorum, node(2), node(3, leader=None, epoch=5))) == {"DISAGREE"}
+    for other in (node(3, leader=3, epoch=4), node(3, leader=None, epoch=5)):
+        assert _codes(view(quorum, node(2), other)) == {"DISAGREE", "NO-SPARE"}
 
 
 def test_an_idle_log_is_no_fault_and_a_stuck_one_is() -> None:
@@ -115,19 +118,32 @@ def test_a_controller_that_does_not_vote_is_told() -> None:
     assert (finding.code, "quorum add-controller" in finding.advice) == ("KT-LIVE-STANDBY", True)
 
 
-def test_a_controller_that_is_off_is_not_one_to_add() -> None:
-    """A registration outlives its node, as after a recovery that keeps old voters off."""
+def test_a_controller_that_is_only_registered_is_no_reason_to_exit_1() -> None:
+    """A registration outlives its node, as after remove-controller or a recovery."""
     voters = [replica(n) for n in (1, 2, 3)]
-    for observers, others in (
-        ([], []),
-        ([], [gone(4)]),
-        ([replica(4, fetched=NOW - SILENT_MS - 1)], [gone(4)]),
-    ):
-        now = view(described(voters, observers), node(2, controllers=(1, 4)), node(3), *others)
-        findings = health(well(mark=90, at=NOW - 1500), now).findings
-        (finding,) = [finding for finding in findings if finding.code == "KT-LIVE-STANDBY"]
+    for others in ([], [gone(4)]):
+        now = view(described(voters), node(2, controllers=(1, 4)), node(3), *others)
+        report = health(well(mark=90, at=NOW - 1500), now)
+        assert report.is_well, report.findings
+        (finding,) = [one for one in report.findings if one.code == "KT-LIVE-STALE-REGISTRATION"]
         assert "does not fetch" in finding.text
         assert "kraftool quorum add-controller" not in finding.advice
+
+
+def test_a_registered_controller_that_fetches_and_cannot_be_reached_is_missed() -> None:
+    quorum = described([replica(n) for n in (1, 2, 3)], [replica(4)])
+    now = view(quorum, node(2, controllers=(1, 4)), node(3), gone(4))
+    assert {"STANDBY", "UNREACHED"} <= _codes(now)
+    assert not health(now, now).is_well
+
+
+def test_a_voter_that_cannot_be_reached_is_missed_and_any_node_without_a_leader() -> None:
+    quorum = described([replica(1), replica(2), replica(3)])
+    now = view(quorum, node(2), gone(3))
+    assert not health(now, now).is_well
+    leaderless = QuorumView(nodes=(node(1, leader=None), node(2, leader=None), gone(4)))
+    severities = {one.code: one.severity for one in health(leaderless, leaderless).findings}
+    assert severities["KT-LIVE-UNREACHED"] is Severity.WARNING
 
 
 def test_levels_that_a_node_does_not_support_or_does_not_apply() -> None:

@@ -16,7 +16,9 @@ from kraftool.client.capture import Capturing
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation, SilentObserver, observe
 from kraftool.client.observing import UnobservableError
+from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.error_codes import Error
+from kraftool.decoders.log_record import decode_batch
 from kraftool.image.state_hash import state_hash
 from kraftool.raft.messages import FetchResponse, FetchSnapshotResponse, Response
 from kraftool.raft.names import Endpoint, OffsetAndEpoch
@@ -331,3 +333,19 @@ def test_a_reading_may_be_given_a_limit() -> None:
                 await SilentObserver(ACCESS).advance(view, limit_s=0)
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("with_snapshot", [True, False])
+def test_each_start_of_a_controller_in_the_log_is_known_with_its_time(with_snapshot: bool) -> None:
+    leader = ScriptedLeader(FOLDER, with_snapshot=with_snapshot)
+    observation = _observe(leader)
+    begin = 0 if observation.snapshot_id is None else observation.snapshot_id.offset
+    registered = [
+        (item.data["controllerId"], batch.header.max_timestamp)
+        for batch in (RecordBatch.read(one.data, 0) for one in leader.batches)
+        if batch.base_offset >= begin
+        for item in decode_batch(batch)
+        if item.name == "RegisterControllerRecord" and item.data is not None
+    ]
+    assert registered or with_snapshot
+    assert [*observation.controller_starts] == registered

@@ -32,7 +32,7 @@ def live_leader(leader: ScriptedLeader, monkeypatch: pytest.MonkeyPatch) -> Iter
             ready.set()
             await done.wait()
 
-    async def survey(_: Target) -> QuorumView:
+    async def survey(_: Target, asking: object = None) -> QuorumView:
         return views[0]
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))

@@ -38,7 +38,10 @@ SHOWN_BY = {
         "quorum endpoints",
         "quorum health",
         "quorum may-stop",
+        "quorum ready",
         "quorum remove-controller",
+        "quorum renew-registration",
+        "quorum unregister-controller",
         "quorum upgrade",
     },
 }

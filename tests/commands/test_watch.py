@@ -13,8 +13,12 @@ import pytest
 from kraftool.reports.text.json_document import json_object
 from kraftool.watching.document import watch_document
 from kraftool.watching.quorum import quorum_report
+from tests.client.scripted_leader import ScriptedLeader
+from tests.commands.live_leader import OPTIONS, live_leader
 from tests.commands.test_secrets import assert_no_secret
 from tests.json_contract import validator
+from tests.reports.doctor.cases import broker, partition, snapshot, state, topic
+from tests.reports.voter_cases import PARTITION
 from tests.tui.recording import pictures
 
 Run = Callable[..., Any]
@@ -53,6 +57,40 @@ def test_nobody_reached_ends_with_4(arguments: tuple[str, ...], kraftool: Run) -
     assert ran.code == 4
     assert "connection refused" in ran.text + ran.err
     assert "No node can be reached." in ran.text
+
+
+def _dead_brokers(tmp_path: Path, *, in_order: bool) -> ScriptedLeader:
+    """A leader whose only broker was killed, or was shut down in order."""
+    down = broker(11, fenced=True, inControlledShutdown=in_order)
+    path = state(tmp_path / "data", topic(), partition(replicas=[11], isr=[11], leader=-1), down)
+    snapshot(path, 0)
+    return ScriptedLeader(path / PARTITION, with_snapshot=False)
+
+
+def test_partitions_without_a_leader_are_shown_and_end_with_1(
+    kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with live_leader(_dead_brokers(tmp_path, in_order=False), monkeypatch):
+        ran = kraftool("watch", "--once", *OPTIONS)
+        document = json.loads(kraftool("watch", "--once", *OPTIONS, "-o", "json").out)
+        doctor = kraftool("doctor", *OPTIONS).text
+    assert ran.code == 1
+    assert "✖ 0 of 1 broker active; 1 partition of 1 topic: 1 offline" in ran.text
+    assert "✖ 1 partition without a leader until broker 11 is back (no  error KT-SIG" in ran.text
+    validator("watch").validate(document)
+    assert document["clusterHealth"]["offlinePartitionCount"] == 1
+    severities = {one["code"]: one["severity"] for one in document["clusterFindings"]}
+    assert severities["KT-SIG-OFFLINE"] == "error"
+    assert "✖ 1 partition without a leader until broker 11 is back" in " ".join(doctor.split())
+
+
+def test_partitions_of_a_broker_that_was_shut_down_in_order_are_a_note(
+    kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with live_leader(_dead_brokers(tmp_path, in_order=True), monkeypatch):
+        document = json.loads(kraftool("watch", "--once", *OPTIONS, "-o", "json").out)
+    severities = {one["code"]: one["severity"] for one in document["clusterFindings"]}
+    assert severities["KT-SIG-OFFLINE"] == "info"
 
 
 def test_what_cannot_be_read_ends_with_3(kraftool: Run, tmp_path: Path) -> None:

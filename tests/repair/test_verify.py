@@ -138,9 +138,16 @@ def test_the_planned_voter_leads_alone_and_those_kept_off_are_not_missed() -> No
     assert "KT-LIVE-UNREACHED" not in {finding.code for finding in check.unwell}
 
 
-def test_a_node_that_is_not_in_quarantine_is_missed() -> None:
+def test_a_voter_is_missed_and_a_node_that_is_only_registered_is_a_note() -> None:
     check = checked(RECOVERED, gone(4))
-    assert "KT-LIVE-UNREACHED" in {finding.code for finding in check.unwell}
+    severities = {finding.code: finding.severity for finding in check.unwell}
+    assert severities["KT-LIVE-UNREACHED"] is Severity.INFO
+    assert PlanVerification(plan=PLAN, quorum=check).is_fine
+    voters = [replica(1, end=5100), replica(4, end=5100)]
+    grown = described(voters, epoch=1001, mark=5100)
+    check = checked(grown, gone(4))
+    severities = {finding.code: finding.severity for finding in check.unwell}
+    assert severities["KT-LIVE-UNREACHED"] is Severity.WARNING
     assert not PlanVerification(plan=PLAN, quorum=check).is_fine
 
 

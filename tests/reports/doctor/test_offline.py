@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kraftool.reports.findings.finding import Severity
+from kraftool.storage.lock_taking import DirectoryLock
 from tests.reports.doctor.cases import broker, found, one, partition, severities, state, topic
 
 CODE = "KT-SIG-OFFLINE"
@@ -52,6 +53,27 @@ def test_a_broker_that_was_shut_down_and_a_stopped_cluster_are_notes(tmp_path: P
     ]
     all_down = broker(11, fenced=True), broker(12, fenced=True)
     assert severities(CODE, state(tmp_path / "b", topic(), NO_LEADER, *all_down)) == [Severity.INFO]
+
+
+def test_while_a_controller_runs_dead_brokers_are_an_error(tmp_path: Path) -> None:
+    down = broker(11, fenced=True), broker(12, fenced=True)
+    path = state(tmp_path / "data", topic(), NO_LEADER, *down)
+    with DirectoryLock(str(path)):
+        diagnosis = one(CODE, path)
+    assert diagnosis.finding.severity is Severity.ERROR
+    assert "until broker 12 is back (no broker is active)" in diagnosis.finding.text
+    assert diagnosis.finding.advice
+
+
+def test_while_a_controller_runs_a_shutdown_in_order_of_all_brokers_is_a_note(
+    tmp_path: Path,
+) -> None:
+    down = [broker(id, fenced=True, inControlledShutdown=True) for id in (11, 12)]
+    path = state(tmp_path / "data", topic(), NO_LEADER, *down)
+    with DirectoryLock(str(path)):
+        diagnosis = one(CODE, path)
+    assert diagnosis.finding.severity is Severity.INFO
+    assert "(all brokers were shut down)" in diagnosis.finding.text
 
 
 def test_a_led_partition_is_fine(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ NO_CONTROLLER = _kind(
 ONE_CONTROLLER = _kind(
     "ONE-CONTROLLER",
     _WARNING,
-    "Only one of the voters that keep up runs a controller. The others are witnesses. If that"
+    "Only one of the voters that are ready runs a controller. The others are witnesses. If that"
     " one fails, no active controller can be elected.",
     "replace a witness with a controller, or bring back the voters that do not keep up",
 )
@@ -90,9 +90,11 @@ CLUSTER_ID = _kind(
 NO_SPARE = _kind(
     "NO-SPARE",
     _WARNING,
-    "Only just a majority of the voters keeps up. If one more of them fails, nothing can be"
-    " committed.",
-    "bring back the voters that do not keep up before you stop anything else",
+    "Only just a majority of the voters is ready. If one more of them fails, nothing can be"
+    " committed. A voter is ready if it answers kraftool, knows the leader, fetches from it, and"
+    " has what was committed. A voter that fetches but cannot be reached is no spare: if the leader"
+    " fails, it may not get the other votes.",
+    "bring back the voters that are not ready before you stop anything else",
 )
 NO_MAJORITY = _kind(
     "NO-MAJORITY",
@@ -149,7 +151,8 @@ FEATURES_DIFFER = _kind(
 FEW_VOTERS = _kind(
     "FEW-VOTERS",
     _INFO,
-    "A quorum with one or two voters cannot tolerate any failure.",
+    "A quorum with one or two voters cannot tolerate any failure. This is an info for one voter,"
+    " which is a choice, and a warning for two, which fail more often than one.",
     "add controllers until there are three or five voters",
 )
 EVEN_VOTERS = _kind(
@@ -163,6 +166,26 @@ STANDBY = _kind(
     _INFO,
     "A controller is registered but is not a voter. It takes no part in elections.",
     "to make it a voter, run kraftool quorum add-controller",
+)
+UNEXPECTED_VOTERS = _kind(
+    "UNEXPECTED-VOTERS",
+    _WARNING,
+    "The voters are not those that quorum health --expect-voters names. A voter too many"
+    " or too few changes how many failures the quorum tolerates.",
+    "run kraftool timeline to see who changed the voters. Then correct them, or correct the"
+    " list in the monitor",
+)
+STALE_REGISTRATION = _kind(
+    "STALE-REGISTRATION",
+    _INFO,
+    "A controller is registered but is not a voter and does not fetch: it was removed, or it is"
+    " stopped. Kafka keeps the registration. It does not disturb the quorum, but Kafka refuses"
+    " an upgrade to a level that a registered controller does not support. It is an error if the"
+    " registration excludes the next metadata.version.",
+    "if the node should run, start it. If it is gone for good, run kraftool quorum"
+    " unregister-controller (metadata.version 4.4-IV2 or newer) or kraftool quorum"
+    " renew-registration (older levels)",
+    references=("KIP-1312",),
 )
 OTHER_DIRECTORY = _kind(
     "OTHER-DIRECTORY",
@@ -260,8 +283,10 @@ REASSIGNING = _kind(
 ELECTIONS = _kind(
     "ELECTIONS",
     _WARNING,
-    "New leaders were elected within an hour. Nothing is committed during an election. This"
-    " is a warning if there were more elections than one restart of every voter explains.",
+    "New leaders were elected within an hour. Nothing is committed during an election. A"
+    " controller that restarts explains the elections around its start. It is a warning if"
+    " restarts do not explain more of the elections than there are voters. It is also a"
+    " warning while an election of the last minute is unexplained, after that many in all.",
     "run kraftool timeline on the controllers' directories to see who lost the leadership and when",
 )
 SNAPSHOT_AGE = _kind(

@@ -19,17 +19,21 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         for partition in of_image.without_leader(state.image):
             if not _is_lost(partition, brokers):
                 by_brokers.setdefault(of_image.holders(partition), []).append(partition)
+        is_live = patient.source.is_live or patient.is_live
         running = any(not broker.fenced for broker in brokers.values())
         for ids, partitions in sorted(by_brokers.items()):
             wanted = [brokers[id] for id in ids if id in brokers]
             stopped = bool(wanted) and all(broker.in_controlled_shutdown for broker in wanted)
-            quiet = not running or stopped
+            # In a cluster that was stopped, brokers are down. While a controller runs, clients miss
+            # them, unless an operator shut them down.
+            quiet = stopped or not (running or is_live)
             listed = ", ".join(map(str, ids))
             who = f"broker {listed}" if len(ids) == 1 else f"one of the brokers {listed}"
             words = (
-                "all brokers are stopped" if not running
-                else "it was shut down" if stopped
-                else "it is fenced"
+                "it was shut down" if stopped and running
+                else "all brokers were shut down" if stopped
+                else "it is fenced" if running
+                else "no broker is active"
             )  # fmt: skip
             yield Diagnosis(
                 finding=kinds.OFFLINE.at(

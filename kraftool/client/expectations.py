@@ -1,0 +1,34 @@
+"""The expectations of a monitor, and the findings that it ignores, in the health of a quorum.
+
+Owns that comparison. It refuses to look at the quorum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from kraftool.client.health import Health
+from kraftool.reports.findings.finding import in_order
+from kraftool.reports.findings.kinds import live as kinds
+
+
+def expecting(
+    report: Health, voters: Collection[int] = (), ignored: Collection[str] = ()
+) -> Health:
+    """Return the health with a finding if the voters are others than the expected ones, and
+    without the findings with an ignored code."""
+    findings = list(report.findings)
+    known = {voter.replica.id for voter in report.view.voters}
+    if voters and known and known != {*voters}:
+        findings.append(
+            kinds.UNEXPECTED_VOTERS.at(
+                "", f"the voters are {_listed(known)}; expected were {_listed(voters)}"
+            )
+        )
+    kept = tuple(finding for finding in in_order(findings) if finding.code not in ignored)
+    return replace(report, findings=kept)
+
+
+def _listed(ids: Collection[int]) -> str:
+    return ", ".join(map(str, sorted(ids)))

@@ -109,9 +109,9 @@ _VALUES_OF_BARE = {"--explain": "list"}
 
 
 def _with_values(words: list[str]) -> Iterator[str]:
-    for word, after in zip(words, [*words[1:], "-"], strict=True):
+    for number, word in enumerate(words, 1):
         yield word
-        if word in _VALUES_OF_BARE and after.startswith("-"):
+        if word in _VALUES_OF_BARE and (number == len(words) or words[number].startswith("-")):
             yield _VALUES_OF_BARE[word]
 
 

@@ -32,7 +32,7 @@ from kraftool.reports.doctor.report import DirectoryDiagnoses, DoctorReport
 from kraftool.reports.election.assessment import Assessment
 from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.findings.finding import SEVERITY_RANK, Severity
-from kraftool.reports.text.words import many
+from kraftool.reports.text.words import many, numbered
 
 _MOST_ALIKE = 3
 """Diagnoses of one code in a section that are shown in full; -v and JSON have them all."""
@@ -115,6 +115,9 @@ def _quorum(to: Output, report: DoctorReport, assessment: Assessment | None) -> 
     to.rich(Text("The quorum", style=NAME))
     for sentence in sentences(assessment) if assessment is not None else ():
         to.rich(text(sentence))
+    if report.stopping:
+        words = f"Kafka starts on {numbered('node', report.stopping)}, and exits as soon as its"
+        to.rich(text(f"{words} controller has read the metadata: see below.", BAD))
     for line in report.wiped:
         if line.startswith("  "):
             write_commands(to, (line.strip(),))

@@ -18,6 +18,7 @@ from kraftool.commands.text_flow import READABLE, Beside, Flow, Unbroken
 from kraftool.repair.edits import in_turn
 from kraftool.repair.plan import (
     KAFKA_EXITS,
+    RECORD_STOPS,
     SHORT_ID,
     UNREADABLE,
     Edit,
@@ -62,6 +63,13 @@ def labelled(
         yield Flow(row, lead=lead, again=" " * (LABEL + hanging), widest=READABLE)
 
 
+_TITLES = {
+    KAFKA_EXITS: "no plan can repair this",
+    RECORD_STOPS: "a record stops controllers",
+}
+"""Of plans that change nothing."""
+
+
 def plan_head(
     plan: Plan, file: str, words: str = "", *, is_quorum_safe: bool = True
 ) -> Iterator[Line]:
@@ -69,7 +77,7 @@ def plan_head(
     title = Text().append("PLAN ", style=QUIET).append(plan.id[:SHORT_ID], style=NAME)
     what = plan.method.value
     if plan.method is Method.NONE:
-        what = "no plan can repair this" if KAFKA_EXITS in plan.cases else "nothing to do"
+        what = next((_TITLES[case] for case in plan.cases if case in _TITLES), "nothing to do")
     title.append(f"   {what}")
     if plan.seed:
         title.append_text(text(f", {plan.seed} leads"))

@@ -32,6 +32,7 @@ from kraftool.repair.live_majority import described, left_running, takes_what_ma
 from kraftool.repair.mending_steps import mending_steps, started_beside
 from kraftool.repair.plan import (
     KAFKA_EXITS,
+    RECORD_STOPS,
     SCHEMA_VERSION,
     Edit,
     HostPlan,
@@ -275,12 +276,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
     for host in standing.hosts:
         if not standing.voters and host.had_records and host.lost_log:
             raise unknown_voters(f"{host.name}: its log {host.lost_log}, maybe a voter's")
-    odd = [
-        f"{host.name} has a record at offset {misfit.offset} that does not fit the state"
-        f" ({misfit.text}). If controllers exit at it: --set poison={misfit.offset}"
-        for host in standing.hosts
-        for misfit in (host.survey.log.misfits if host.survey.log is not None else ())
-    ]
+    odd = list(_misfits(standing.hosts))
     about = (Acceptance.OTHER_CLUSTER.value, Acceptance.DIVERGED.value)
     risks = [common_risk for common_risk in common_risks(standing) if common_risk.word in about]
     fallen = list(_given_up(standing, order))
@@ -303,6 +299,9 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
     if stuck:
         notice = f"Kafka exits when it starts on {listed(stuck)}, and no plan can repair the cause."
         notice += " Follow the advice below before you start a node, and then plan again."
+    elif odd:
+        notice = "Kafka can read every file, but a controller exits at a record that does not fit"
+        notice += " the state. If yours do, plan again with the option that follows."
     elif running.is_majority or started:
         notice = "No file needs a repair. Leave the nodes that run as they are."
         order = replace(order, first=()) if order is not None else None
@@ -319,7 +318,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         created_ms=standing.request.now_ms,
         tool=__version__,
         method=Method.NONE,
-        cases=tuple(dict.fromkeys(note.case for note in notes)),
+        cases=tuple(dict.fromkeys((*(note.case for note in notes), *[RECORD_STOPS][: len(odd)]))),
         summary=(notice, *(note.text for note in notes), *odd, *_replaced(standing)),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
@@ -333,6 +332,19 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         if order is not None and order.first
         else started,
     )
+
+
+def _misfits(hosts: Iterable[Host]) -> Iterator[str]:
+    """Name each record that does not fit the state, once, with the option that replaces it."""
+    having: dict[tuple[int, str], list[str]] = {}
+    for host in hosts:
+        for misfit in host.survey.log.misfits if host.survey.log is not None else ():
+            having.setdefault((misfit.offset, misfit.text), []).append(host.name)
+    for (offset, reason), names in having.items():
+        yield (
+            f"{listed(names)} {'has' if len(names) == 1 else 'have'} a record at offset {offset}"
+            f" that does not fit the state ({reason}): --set poison={offset}"
+        )
 
 
 def _unsafe(standing: QuorumAssessment, judged: Assessment) -> str:

@@ -27,6 +27,7 @@ from kraftool.reports.text.words import offsets
 
 SCHEMA_VERSION = 1
 KAFKA_EXITS = "kafka-exits"
+RECORD_STOPS = "record-stops"
 """The case of a directory on which Kafka exits for a reason that no plan repairs."""
 UNREADABLE = "unreadable"
 """The type of records whose bytes are damaged."""

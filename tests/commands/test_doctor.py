@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.json_contract import schema
-from tests.repair.directories import APART, EQUAL, Quorum, batches, cut_log, flip_in_batch
+from tests.repair.directories import APART, EQUAL, Quorum, batches, cut_log, flip_in_batch, poisoned
 
 Run = Callable[..., Any]
 
@@ -369,3 +369,23 @@ def test_what_an_emptied_voter_needs(kraftool: Run, tmp_path: Path) -> None:
     nothing = kraftool("doctor", tmp_path / "nothing")
     assert nothing.code == 3
     assert "If a voter had it, the voter lost its log and its identity." in told_of(nothing)
+
+
+def test_controllers_that_exit_at_a_record_are_named_with_the_quorum(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    """Every log can be read, and any of them could lead; but no controller gets over the record."""
+    quorum = Quorum(tmp_path, "kafka-4.3.0/upgrade", [1, 2, 3])
+    for node in (1, 2, 3):
+        poisoned(quorum, node)
+    paths = [quorum[node] for node in (1, 2, 3)]
+    shown = " ".join(kraftool("doctor", *paths).text.split())
+    head, _, _ = shown.partition(" error KT-LOG-REPLAY")
+    assert (
+        "Kafka starts on nodes 1, 2 and 3, and exits as soon as its controller has read the"
+        " metadata: see below. To plan the repair of nodes 1, 2 and 3: $ kraftool recover plan"
+    ) in head
+    plan = " ".join(kraftool("recover", "plan", *paths).err.split())
+    assert "a record stops controllers" in plan
+    simulated = " ".join(kraftool("simulate-election", "--runs", 1, *paths).text.split())
+    assert "kraftool doctor also replays the records" in simulated

@@ -383,7 +383,9 @@ def test_a_poison_record_gives_way_to_noops_on_every_node_that_has_it(quorum: Qu
         offset = poisoned(quorum, node)
     planned = quorum.plan()
     assert planned.method is Method.NONE
-    assert any(f"--set poison={offset}" in line for line in planned.summary)
+    (line,) = [line for line in planned.summary if f"--set poison={offset}" in line]
+    assert line.startswith("node-1, node-2, node-3 and node-11 have a record at offset")
+    assert planned.cases == ("record-stops",)
     plan = quorum.plan(f"poison={offset}")
     survey = mended(quorum, 1, plan, "poison")
     assert survey.end == (offset + 2, 6)

@@ -16,6 +16,7 @@ from kraftool.repair.surveying import survey_path
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.election.read import read_case
+from kraftool.reports.findings.kinds import KINDS
 from tests.interop.start_claims import Claim
 from tests.interop.start_claims_quorum import CLAIMS
 from tests.interop.starts import CLEANED, SEGMENTS, STATIC, Server, Starts, server
@@ -28,9 +29,22 @@ AT_A_RECORD = {
     "KT-SNAP-FEATURE", "KT-SNAP-BROKER-CONFIG", "KT-SNAP-RECORD", "KT-LOG-CRC-no-index-dies",
 }  # fmt: skip
 """Kafka starts, and its controller stops at a record. Only a replay shows that."""
+BY_RELEASE = {
+    "KT-LOG-UNKNOWN-TYPE", "KT-SNAP-UNKNOWN-TYPE", "KT-SIG-FEATURE-RANGE", "KT-SNAP-FEATURE",
+    "KT-SNAP-BROKER-CONFIG", "KT-SNAP-RECORD",
+}  # fmt: skip
+"""It depends on Kafka's release, or on the record."""
 OF_A_BROKER = {"KT-DIR-OFFSETS", "KT-SIG-FOLDER-NAME"}
 """The controller of the node starts."""
 OF_LOG_DIRS = "KT-DIR-LOG-DIR"
+
+
+def test_each_kind_that_stops_controllers_was_seen_to_do_so() -> None:
+    """doctor names such nodes in its block of the quorum."""
+    stops = {code for code, kind in KINDS.items() if kind.stops_controller}
+    assert stops == {code for code in AT_A_RECORD if code in KINDS} - BY_RELEASE
+    for code in stops:
+        assert any(_exits(claim) for claim in CLAIMS if claim.code == code), code
 
 
 def _exits(claim: Claim) -> bool:

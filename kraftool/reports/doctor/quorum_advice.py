@@ -15,16 +15,22 @@ from kraftool.reports.election.assessment import Assessment, NextStep
 from kraftool.reports.election.assessment_words import directories
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.memory import forgetful
-from kraftool.reports.text.words import listed
+from kraftool.reports.text.words import listed, numbered
 
 
 def quorum_commands(
-    assessment: Assessment, paths: Sequence[str], command: str, without_data: Sequence[str] = ()
+    assessment: Assessment,
+    paths: Sequence[str],
+    command: str,
+    without_data: Sequence[str] = (),
+    *,
+    stopping: Sequence[int] = (),
 ) -> Iterator[tuple[str, str]]:
     """Yield why to run a command, and the command line. `command` is the one that asks.
 
     `without_data` are those of the PATHs that lead to no data directory. Commands that read data
-    directories do not name them, because they refuse such a PATH.
+    directories do not name them, because they refuse such a PATH. `stopping` are the nodes whose
+    controllers exit at a record.
     """
     given = [path for path in paths if path not in without_data] or [tools.NO_PATH]
     without = _without(without_data)
@@ -32,9 +38,10 @@ def quorum_commands(
     if assessment.running.is_majority:
         yield "To ask the controllers that run", health_command(assessment)
     if assessment.next_step in (NextStep.NOTHING, NextStep.ASK_LIVE, NextStep.START_ONE_MORE):
-        if assessment.to_repair and command != "recover plan":
+        broken = sorted({*assessment.to_repair, *stopping})
+        if broken and command != "recover plan":
             yield (
-                f"To plan the repair of node {listed(assessment.to_repair)}{without}",
+                f"To plan the repair of {numbered('node', broken)}{without}",
                 tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
             )
         return

@@ -72,6 +72,8 @@ class DoctorReport:
     """What the rules could not look at."""
     assessment: Assessment | None = None
     """The judgement of the quorum by the directories; None if no directory was given."""
+    stopping: tuple[int, ...] = ()
+    """The nodes on which Kafka starts, and exits as soon as its controller reads a record."""
     commands: tuple[tuple[str, str], ...] = ()
     """What to run next for the quorum: why, and the command line."""
     wiped: tuple[str, ...] = ()
@@ -117,13 +119,21 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         if finding.code == dir_kinds.UNREADABLE.code
     )
     assessment = assess(case) if own else None
+    stopping = tuple(sorted(_stopping(sections)))
     commands: tuple[tuple[str, str], ...] = ()
     if assessment is not None and assessment.voters and not examination.live:
         commands = tuple(
-            quorum_commands(assessment, examination.paths, "doctor", examination.without_data)
+            quorum_commands(
+                assessment,
+                examination.paths,
+                "doctor",
+                examination.without_data,
+                stopping=stopping,
+            )
         )
     return DoctorReport(
         assessment=assessment,
+        stopping=stopping,
         commands=commands,
         wiped=() if examination.live else (*wiped_voters(case), *emptied_directories(unread)),
         sections=tuple(sections),
@@ -133,6 +143,18 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         unexamined=tuple(unexamined(examination)),
         deeper=tuple(command for command in _deeper(examination) if not command.endswith(" -")),
     )
+
+
+def _stopping(sections: Iterable[DirectoryDiagnoses]) -> set[int]:
+    """Return the nodes whose controllers exit at what they read, each with a finding that says so.
+
+    The judgement of the quorum counts them as able to start: it replays no records."""
+    return {
+        section.patient.node_id
+        for section in sections
+        if section.patient is not None and section.patient.node_id is not None
+        if any(diagnosis.finding.kind.stops_controller for diagnosis in section.diagnoses)
+    }
 
 
 def _runnable(diagnosis: Diagnosis, examination: Examination) -> Diagnosis:

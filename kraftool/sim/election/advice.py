@@ -126,6 +126,11 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
         yield AdviceStep(
             f"{done} Restart one node after another, each once the previous one has caught up."
         )
+        if not report.case.is_live and any(node.source for node in report.case.nodes):
+            yield AdviceStep(
+                "kraftool doctor also replays the records: a controller exits at one that it"
+                " cannot apply."
+            )
 
 
 def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:

@@ -46,6 +46,7 @@ class Area:
         references: tuple[str, ...] = (),
         note: str = "",
         keeps_from_starting: bool = False,
+        stops_controller: bool = False,
         remedy: Remedy | None = None,
     ) -> FindingKind:
         """Declare a kind. Its code is the area's beginning and the name, and never changes."""
@@ -60,6 +61,7 @@ class Area:
             references=references,
             note=note,
             keeps_from_starting=keeps_from_starting,
+            stops_controller=stops_controller,
             remedy=remedy,
         )
         assert kind.code not in _declared, "codes are unique"

@@ -197,6 +197,7 @@ REPLAY = _kind(
     " the record's batch with NoOps at the same offsets and epoch. That keeps the records"
     " that follow. Cutting the log there would lose them",
     remedy=Remedy.EXPLAIN_RECORD,
+    stops_controller=True,
 )
 
 # What only a verification sees.
@@ -205,6 +206,7 @@ RECORD_FORM = _kind(
     _ERROR,
     "Kafka's raft reader refuses the form of a record. Every node that reads it exits.",
     "look at the bytes with kraftool explain, and use the log of an intact node",
+    stops_controller=True,
 )
 BATCH_FORM = _kind(
     "BATCH-FORM",

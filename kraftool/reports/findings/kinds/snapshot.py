@@ -85,6 +85,7 @@ REPLAY = _kind(
     "A record of a snapshot does not fit the records before it. A controller that loads it stops.",
     "replace it with the same .checkpoint of another node",
     remedy=Remedy.VERIFY_SNAPSHOT,
+    stops_controller=True,
 )
 
 # Against the log around it.
@@ -123,6 +124,7 @@ RECORD_FORM = _kind(
     _ERROR,
     "Kafka's raft reader refuses the form of a record. A node that loads the snapshot exits.",
     "replace it with the same .checkpoint of another node",
+    stops_controller=True,
 )
 BATCH_FORM = _kind(
     "BATCH-FORM",
@@ -168,6 +170,7 @@ METADATA_VERSION = _kind(
     _ERROR,
     "The snapshot has no metadata.version. Without it Kafka cannot read or write its metadata.",
     "replace it with the same .checkpoint of another node",
+    stops_controller=True,
 )
 FEATURE = _kind(
     "FEATURE",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 import pytest
@@ -43,8 +44,7 @@ def _checks(calls: Calls, now: QuorumView | None = None, node_id: int = 1) -> li
         async with AsyncExitStack() as stack:
             metrics = {}
             for voter, others in calls.items():
-                page = _page(others)
-                server = MetricsServer(lambda page=page: page, is_ready=lambda: True)
+                server = MetricsServer(partial(_page, others), is_ready=lambda: True)
                 metrics[voter] = Endpoint(HOST, await server.start(HOST, 0))
                 stack.push_async_callback(server.close)
             return await call_checks(metrics, now or well(), node_id, 10)

@@ -45,7 +45,8 @@ def describe(
 
     The leader reports voters, observers and how far each of them is. Every other controller reports
     the leader and epoch that it knows, and the feature levels that it has applied, even without a
-    leader. --status and --replication print what kafka-metadata-quorum prints.
+    leader. The second line says how many voters can be lost, judged as quorum health does, by one
+    poll. --status and --replication print what kafka-metadata-quorum prints.
 
     A voter that runs no controller, such as a kraftool node, is shown as a witness. While one
     leads, topics cannot be created, and brokers that start exit.

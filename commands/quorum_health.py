@@ -36,7 +36,7 @@ def health(
     Example: kraftool quorum health --bootstrap-controller ctl-1:9093
 
     kraftool polls twice, a moment apart. It checks that all nodes know one leader, that the leader
-    runs a controller, and that a majority of the voters fetches. It checks that the high watermark
+    runs a controller, and that the quorum can lose a voter. It checks that the high watermark
     moves, that replicas are less than 1000 records and 5 s behind, and that every node supports the
     feature levels. If the leader wrote records between the polls and committed none, kraftool polls
     for about 5 s more before it reports this. Meanwhile it reads the leader's committed metadata,

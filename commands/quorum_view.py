@@ -14,9 +14,9 @@ from rich.text import Text
 
 from kraftool.client.active_controller import next_step, without_controller
 from kraftool.client.health import Health
+from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
-from kraftool.client.thresholds import keeping_up
 from kraftool.commands.finding_view import (
     BAD,
     COMMAND,
@@ -32,7 +32,6 @@ from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.times import iso
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.raft.messages import ReplicaState
-from kraftool.raft.names import majority_of
 from kraftool.reports.findings.status import overall_status
 from kraftool.reports.text.words import many
 
@@ -42,8 +41,10 @@ if TYPE_CHECKING:
 
 def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
     """Write what the nodes said."""
+    judgement = judge(view)
     _head(output, view)
     if view.quorum is not None:
+        output.rich(_tolerance(judgement))
         output.line()
         output.rich(_replicas(view, zone))
     output.line()
@@ -54,7 +55,7 @@ def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
     if view.quorum is not None and view.lacks_controller:
         output.line()
         output.rich(text(without_controller(view), BAD))
-        output.rich(text(f"→ {next_step(view, keeping_up(view.quorum))}", BAD))
+        output.rich(text(f"→ {next_step(view, judgement.ready)}", BAD))
 
 
 def write_health(output: Output, health: Health, zone: tzinfo) -> None:
@@ -66,13 +67,11 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
     style = style_of(overall_status(severities, is_complete=is_complete))
     _head(output, view, style)
     if view.quorum is not None:
-        count = len(view.voters)
-        words = (
-            f"{len(health.keeping_up)} of {count} voters keep up, {majority_of(count)} are needed"
-        )
+        line = _tolerance(health.judgement)
         if health.commits_per_s is not None:
-            words += f"; the high watermark moves by {health.commits_per_s:.1f} records/s"
-        output.rich(text(words, QUIET))
+            words = f"; the high watermark moves by {health.commits_per_s:.1f} records/s"
+            line.append_text(text(words, QUIET))
+        output.rich(line)
     if health.cluster is not None:
         output.rich(_cluster(health.cluster))
     elif health.unobserved:
@@ -93,6 +92,18 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
         output.rich(Text("Nothing is known about the quorum.", style=style))
     else:
         output.rich(Text("The quorum is not healthy.", style=style))
+
+
+def _tolerance(judgement: Judgement) -> Text:
+    """How many voters can be lost, as `watch` has it."""
+    failures = judgement.failures
+    if judgement.is_lost:
+        return text(f"Can lose no voter: {judgement.reason}", BAD)
+    if failures is None:
+        return text(f"It is not known how many voters can be lost: {judgement.reason}", WARN)
+    count = many(failures, "voter") if failures else "no voter"
+    line = text(f"Can lose {count}", QUIET if failures else WARN)
+    return line.append_text(text(f": {judgement.reason}", QUIET))
 
 
 def _cluster(cluster: ClusterHealth) -> Text:

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from kraftool.client.grades import Grade
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.moments import utc
-from kraftool.reports.text.words import listed, many
+from kraftool.reports.text.words import listed, many, numbered
 from kraftool.tui.bars import NAME
 from kraftool.tui.palette import Palette
 from kraftool.watching.overview import Overview
@@ -51,8 +52,10 @@ def _short(cluster_id: str) -> str:
 
 
 def _live(report: QuorumReport) -> Iterator[str]:
+    judgement = report.judgement
+    overdue = None if judgement is None else judgement.overdue_ms
     if report.leader_id is None:
-        yield "no node leads"
+        yield "no node leads" if overdue is None else "asking"
     else:
         yield f"node {report.leader_id} leads epoch {report.epoch}"
         if report.leader_runs_controller is False:
@@ -60,15 +63,25 @@ def _live(report: QuorumReport) -> Iterator[str]:
     down = {
         replica.node_id: replica.down_ms
         for replica in report.replicas
-        if replica.is_voter
-        and replica.is_asked
-        and not replica.is_reached
-        and replica.node_id is not None
+        if replica.is_voter and replica.is_down and replica.node_id is not None
     }
     if down:
         noun = "voter" if len(down) == 1 else "voters"
         longest = max(ms or 0 for ms in down.values())
         yield f"{noun} {listed(sorted(down))} down{f' {age(longest)}' if longest else ''}"
+    unreached = [
+        replica.node_id
+        for replica in report.replicas
+        if replica.is_voter and replica.grade is Grade.OUT_OF_REACH
+    ]
+    if unreached:
+        yield f"{numbered('voter', unreached)} out of reach from here"
+    waiting = () if judgement is None else judgement.waiting
+    if overdue is not None:
+        yield f"waiting {age(overdue)}"
+    elif waiting and report.tolerance.failures is None:
+        longest = max(voter.waiting_ms or 0 for voter in waiting)
+        yield f"waiting {age(longest)} for {numbered('voter', [voter.id for voter in waiting])}"
     # Its beginning is enough where a narrow terminal cuts the end off.
     if report.tolerance.failures is not None:
         yield f"{many(report.tolerance.failures, 'failure')} tolerated"

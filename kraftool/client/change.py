@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from kraftool.client.judgement import judge
 from kraftool.client.model import QuorumView
 from kraftool.client.reaching import broker_words
-from kraftool.client.thresholds import keeping_up
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import majority_of
 from kraftool.reports.text.json_form import in_json
@@ -155,7 +155,8 @@ def parity(count: int) -> list[Check]:
 
 
 def keeping(view: QuorumView) -> tuple[int, ...]:
-    return () if view.quorum is None else keeping_up(view.quorum)
+    """Return the voters that the leader can count for a commit."""
+    return judge(view).fetching
 
 
 def of(replicas: Sequence[ReplicaState], node_id: int) -> ReplicaState | None:

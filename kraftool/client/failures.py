@@ -61,7 +61,9 @@ def unasked(answer: NodeAnswer, error: NetError) -> NodeAnswer:
     advice = _ADVICE.get(error.failure, "")
     if error.hint:
         advice = f"{error.hint}. {advice}".rstrip()
-    return replace(answer, is_reached=False, problem=error.message, advice=advice)
+    return replace(
+        answer, is_reached=False, problem=error.message, advice=advice, failure=error.failure
+    )
 
 
 def advice_on_refusal(code: int) -> str:

@@ -1,6 +1,7 @@
 """Health of a live quorum: two polls, a moment apart, compared with thresholds.
 
-Owns what follows from the thresholds (`thresholds.py`).
+Owns the findings. Which voters count, and how many may be lost, is `judgement.py`'s; the thresholds
+are those of `thresholds.py`.
 """
 
 from __future__ import annotations
@@ -9,21 +10,22 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kraftool.client.active_controller import EVIDENCE, next_step, only_controller
+from kraftool.client.between_looks import election_between, stuck_between, two_leaders
 from kraftool.client.cluster_health import ClusterHealth
+from kraftool.client.grades import Grade
+from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import broker_findings, node_findings, unobserved_finding
-from kraftool.client.second_look import awaits_commit, has_same_leader, leader_end
+from kraftool.client.second_look import has_same_leader, leader_end
 from kraftool.client.thresholds import (
     LAG_MS,
     LAG_RECORDS,
     SILENT_MS,
     fetching,
-    keeping_up,
     leader_clock,
 )
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
-from kraftool.raft.names import majority_of
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import live as kinds
 from kraftool.reports.text.words import many
@@ -34,11 +36,11 @@ class Health:
     """The second look, and what is wrong."""
 
     view: QuorumView
+    judgement: Judgement
+    """Which voters count, and how many may be lost."""
     findings: tuple[Finding, ...]
     commits_per_s: float | None = None
     """How fast the high watermark moved; None without a leader in both looks."""
-    keeping_up: tuple[int, ...] = ()
-    """The voters that fetch, by id."""
     cluster: ClusterHealth | None = None
     """Brokers and partitions; None where the committed metadata was not read."""
     unobserved: str = ""
@@ -62,23 +64,28 @@ def health(
     now: QuorumView,
     cluster: ClusterHealth | None = None,
     unobserved: str = "",
+    *,
+    judgement: Judgement | None = None,
 ) -> Health:
-    """Judge a quorum by two looks at it, with what was judged of its metadata or why it was not."""
-    findings = [*_nodes(now), *_leadership(before, now), *_features(before, now)]
+    """Judge a quorum by two looks at it, with what was judged of its metadata or why it was not.
+
+    `judgement`: that of the same looks, where the caller knows more than they show.
+    """
+    judgement = judgement or judge(now, before)
+    findings = [*_nodes(judgement), *_leadership(before, now), *_features(before, now)]
     findings += cluster.findings if cluster is not None else _unobserved(now, unobserved)
     quorum, leader = now.quorum, now.leader
-    keeping: tuple[int, ...] = ()
     speed = None
     if quorum is not None and leader is not None:
-        keeping = keeping_up(quorum)
-        findings += [*_voters(now, quorum, keeping), *_replicas(quorum, cluster)]
+        findings += [*_tolerance(judgement), *_voters(now, quorum)]
+        findings += _replicas(quorum, cluster)
         speed, progress = _progress(before, now)
-        findings += [*_controllers(now, keeping, progress)]
+        findings += [*_controllers(judgement, progress)]
     return Health(
         view=now,
+        judgement=judgement,
         findings=tuple(in_order(findings)),
         commits_per_s=speed,
-        keeping_up=keeping,
         cluster=cluster,
         unobserved=unobserved,
     )
@@ -89,10 +96,13 @@ def _unobserved(now: QuorumView, why: str) -> Iterator[Finding]:
         yield unobserved_finding(now, "", why)
 
 
-def _nodes(now: QuorumView) -> Iterator[Finding]:
+def _nodes(judgement: Judgement) -> Iterator[Finding]:
+    now = judgement.view
     yield from broker_findings(now)
     for node in now.nodes:
-        yield from node_findings(node)
+        standing = judgement.standing(node.node_id)
+        is_fetching = standing is not None and standing.grade is Grade.OUT_OF_REACH
+        yield from node_findings(node, is_fetching=is_fetching)
     if len(now.cluster_ids) > 1:
         yield kinds.CLUSTER_ID.at("", f"cluster ids {', '.join(now.cluster_ids)}")
     yield from _moved(now)
@@ -125,12 +135,11 @@ def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
         yield kinds.NO_LEADER.at(
             "", f"no leader{epoch} among {many(len(now.reached), 'node')} reached"
         )
-    if len(now.leaders) > 1:
-        leader_names = ", ".join(f"{leader.name} of epoch {leader.epoch}" for leader in now.leaders)
+    if claims := two_leaders(now):
         same = len({leader.epoch for leader in now.leaders}) < len(now.leaders)
-        yield kinds.TWO_LEADERS.at("", leader_names, severity=Severity.ERROR if same else None)
+        yield kinds.TWO_LEADERS.at("", claims, severity=Severity.ERROR if same else None)
     if now.leader is not None:
-        for answer in now.reached:
+        for answer in now.current:
             if answer is now.leader or answer.epoch is None:
                 continue
             if (answer.epoch, answer.leader_id) != (now.leader.epoch, now.leader.node_id):
@@ -140,22 +149,33 @@ def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
                     f"reports {known} of epoch {answer.epoch}, but node {now.leader.node_id}"
                     f" leads epoch {now.leader.epoch}",
                 )
-    if before.epoch is not None and now.epoch is not None and now.epoch > before.epoch:
-        yield kinds.ELECTION.at("", f"from epoch {before.epoch} to {now.epoch}")
+    if epochs := election_between(before, now):
+        yield kinds.ELECTION.at("", epochs)
 
 
-def _voters(
-    now: QuorumView, quorum: DescribeQuorumResponse, keeping: tuple[int, ...]
-) -> Iterator[Finding]:
+def _tolerance(judgement: Judgement) -> Iterator[Finding]:
+    """Yield that no voter can be lost, as the judgement has it."""
+    severity, count = judgement.lacks_spare, len(judgement.voters)
+    if count == 1:
+        yield kinds.FEW_VOTERS.at("", "one voter")
+    if severity is Severity.ERROR:
+        yield kinds.NO_MAJORITY.at("", judgement.reason)
+    elif severity is Severity.WARNING and not _has_other_cause(judgement):
+        words = "; ".join(filter(None, (judgement.reason, judgement.left_out)))
+        if len(judgement.ready) == count == 2:
+            yield kinds.FEW_VOTERS.at("", words, severity=severity)
+        else:
+            yield kinds.NO_SPARE.at("", words)
+
+
+def _has_other_cause(judgement: Judgement) -> bool:
+    """True if controllers are lacking, not voters: those are findings of their own."""
+    return judgement.view.lacks_controller or len(judgement.ready) > judgement.majority
+
+
+def _voters(now: QuorumView, quorum: DescribeQuorumResponse) -> Iterator[Finding]:
     count = len(quorum.voters)
-    majority = majority_of(count)
-    if len(keeping) < majority:
-        yield kinds.NO_MAJORITY.at("", f"{len(keeping)} of {count} voters keep up")
-    elif len(keeping) == majority and count > 2:
-        yield kinds.NO_SPARE.at("", f"{len(keeping)} of {count} voters keep up")
-    if count <= 2:
-        yield kinds.FEW_VOTERS.at("", "one voter" if count == 1 else f"{count} voters")
-    elif count % 2 == 0:
+    if count > 2 and count % 2 == 0:
         yield kinds.EVEN_VOTERS.at("", f"{count} voters")
     ids = {voter.replica.id for voter in quorum.voters}
     running = {answer.node_id for answer in now.reached} | set(fetching(quorum, quorum.observers))
@@ -195,22 +215,21 @@ def _voters(
         yield kinds.STATIC.at("", "kraft.version 0")
 
 
-def _controllers(
-    now: QuorumView, keeping: tuple[int, ...], progress: Iterable[Finding]
-) -> Iterator[Finding]:
+def _controllers(judgement: Judgement, progress: Iterable[Finding]) -> Iterator[Finding]:
     """A leader that runs no controller, or only one voter that runs one; and the progress."""
-    leader, only = now.leader, only_controller(now, keeping)
+    now, ready = judgement.view, judgement.ready
+    leader, only = now.leader, only_controller(now, ready)
     assert leader is not None, "the caller has a leader"
     if now.lacks_controller:
         # That the log stands still is evidence for it, and no finding of its own.
         still = [finding.text for finding in progress if finding.code == kinds.IDLE.code]
         progress = [finding for finding in progress if finding.code != kinds.IDLE.code]
         words = "; ".join([f"it leads, but {EVIDENCE}", *still])
-        yield kinds.NO_CONTROLLER.at(leader.name, words, advice=next_step(now, keeping))
-    elif only is not None and len(keeping) > majority_of(len(now.voters)):
+        yield kinds.NO_CONTROLLER.at(leader.name, words, advice=next_step(now, ready))
+    elif only is not None and len(ready) > judgement.majority:
         yield kinds.ONE_CONTROLLER.at(
             f"voter {only}",
-            f"{many(len(keeping), 'voter')} keep up, and only {only} is known to run a controller",
+            f"{many(len(ready), 'voter')} are ready, and only {only} is known to run a controller",
         )
     yield from progress
 
@@ -268,9 +287,8 @@ def _progress(before: QuorumView, now: QuorumView) -> tuple[float | None, list[F
     committed = this.high_watermark - then.high_watermark
     seconds = (leader_clock(this) - leader_clock(then)) / 1000
     findings = []
-    if awaits_commit(before, now):
-        wrote = f"the leader wrote {many(grown, 'record')} in {seconds:.1f} s"
-        findings.append(kinds.STUCK.at("", f"{wrote}, but committed none"))
+    if words := stuck_between(before, now):
+        findings.append(kinds.STUCK.at("", words))
     elif grown <= 0 and seconds > 0:
         findings.append(kinds.IDLE.at("", f"no record was written in {seconds:.1f} s"))
     return (committed / seconds if seconds > 0 else None), findings

@@ -1,7 +1,7 @@
 """The answers of nodes of a live quorum about themselves and each other.
 
 Owns the values, and what follows from several answers together: who leads, who votes, who is not
-known. It refuses to judge that; `health.py` does.
+known. It refuses to judge that; `judgement.py` does.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.api_versions import Offered
+from kraftool.net.errors import Failure
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import Endpoint, Endpoints
 
@@ -41,6 +42,10 @@ class NodeAnswer:
     advice: str = ""
     """What to do about the problem, where the cause is known."""
     is_reached: bool = True
+    failure: Failure | None = None
+    """The kind of the problem if it was not reached."""
+    waiting_ms: int | None = None
+    """For how long its next answer is overdue; None if it is not. All else is its last answer."""
     cluster_id: str | None = None
     offered: Offered = _NOTHING_OFFERED
     epoch: int | None = None
@@ -52,6 +57,11 @@ class NodeAnswer:
     controllers: Mapping[int, Endpoint] = field(default_factory=dict)
     """By id, as it answers DescribeCluster: on the listener on which it was asked. A broker names
     the voters that the leader's DescribeQuorum has."""
+
+    @property
+    def is_current(self) -> bool:
+        """True if it was reached, and no later answer is overdue."""
+        return self.is_reached and self.waiting_ms is None
 
     @property
     def is_broker(self) -> bool:
@@ -97,10 +107,17 @@ class QuorumView:
         return tuple(node for node in self.nodes if node.is_reached)
 
     @property
+    def current(self) -> tuple[NodeAnswer, ...]:
+        """Return the nodes that were reached and whose answers are not overdue."""
+        return tuple(node for node in self.nodes if node.is_current)
+
+    @property
     def leaders(self) -> tuple[NodeAnswer, ...]:
         """Those that answer as leaders, the newest first; more than one is rare, not wrong: an old
-        one learns of its successor only when it asks, or its time has run out."""
+        one learns of its successor only when it asks, or its time has run out. A leader whose
+        answer is overdue is one until another node answers as leader."""
         answers = [node for node in self.nodes if node.quorum is not None]
+        answers = [node for node in answers if node.is_current] or answers
         return tuple(sorted(answers, key=lambda answer: -(answer.epoch or 0)))
 
     @property
@@ -141,7 +158,7 @@ class QuorumView:
     def agrees(self) -> bool:
         """True if everyone who was reached names the same leader of the same epoch."""
         known = {
-            (answer.epoch, answer.leader_id) for answer in self.reached if answer.epoch is not None
+            (answer.epoch, answer.leader_id) for answer in self.current if answer.epoch is not None
         }
         return len(known) <= 1 and len(self.cluster_ids) <= 1
 

@@ -157,7 +157,10 @@ class HealthObject:
 
     is_well: bool
     keeping_up: Ids
-    """The voters that fetch."""
+    """The voters that fetch: the leader can count them for a commit."""
+    ready_voters: Ids
+    """The voters that count: they also answer kraftool, know the leader, and have what was
+    committed."""
     commits_per_second: float | None
     """The speed of the high watermark between two polls; None without a leader in both."""
     cluster_health: ClusterHealthObject | None
@@ -209,7 +212,8 @@ def health_document(health: Health) -> HealthDocument:
     speed = health.commits_per_s
     health_object = HealthObject(
         is_well=health.is_well,
-        keeping_up=tuple(sorted(health.keeping_up)),
+        keeping_up=health.judgement.fetching,
+        ready_voters=health.judgement.ready,
         commits_per_second=None if speed is None else round(speed, 2),
         cluster_health=None if health.cluster is None else _cluster(health.cluster),
         unobserved_reason=health.unobserved,

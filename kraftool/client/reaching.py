@@ -11,12 +11,21 @@ from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import live as kinds
 
+OUT_OF_REACH = "if it listens at another address for you, name that with --resolve ID=HOST:PORT"
 
-def node_findings(node: NodeAnswer) -> Iterator[Finding]:
-    """Yield what stood in the way of asking a node; its address is the finding's subject."""
+
+def node_findings(node: NodeAnswer, *, is_fetching: bool = False) -> Iterator[Finding]:
+    """Yield what stood in the way of asking a node; its address is the finding's subject.
+
+    `is_fetching`: it fetches from the leader, so that it runs.
+    """
     if node.problem:
         kind = kinds.REFUSED if node.is_reached else kinds.UNREACHED
-        yield kind.at(node.name, reason(node), advice=node.advice or None)
+        words, advice = reason(node), node.advice
+        if is_fetching:
+            words = f"it fetches from the leader, but it cannot be reached from here: {words}"
+            advice = "; ".join(filter(None, (advice, OUT_OF_REACH)))
+        yield kind.at(node.name, words, advice=advice or None)
 
 
 def unobserved_finding(view: QuorumView, file: str, why: str) -> Finding:

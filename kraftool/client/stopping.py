@@ -1,8 +1,7 @@
 """Says whether a controller of a live quorum may stop now without risking the leader or a commit.
 
-Owns that judgement, by two looks at the quorum. It is stricter than `health`, for which a voter
-that stopped a moment ago still keeps up: only voters count that fetched between the two looks. It
-refuses to judge partitions: a broker's replicas are not looked at.
+Owns the checks of a stop, and the wait for one. Which voters count is `judgement.py`'s. It refuses
+to judge partitions: a broker's replicas are not looked at.
 """
 
 from __future__ import annotations
@@ -14,19 +13,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kraftool.client.change import Check, CheckResult, blocked, caution, fine, leadership
-from kraftool.client.health import health
+from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
-from kraftool.client.thresholds import LOOKS_APART_S, leader_clock
+from kraftool.client.thresholds import LOOKS_APART_S
 from kraftool.client.voter_calls import call_checks
-from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
-from kraftool.raft.names import Endpoint, majority_of
-from kraftool.reports.findings.kinds import live as kinds
+from kraftool.raft.messages import DescribeQuorumResponse
+from kraftool.raft.names import Endpoint
 from kraftool.reports.text.json_form import in_json
 from kraftool.reports.text.words import listed, many, numbered
-
-_UNSETTLED = (kinds.TWO_LEADERS, kinds.ELECTION, kinds.STUCK)
-"""Findings of `health` with which no voter may stop."""
 
 
 class StopVerdict(StrEnum):
@@ -92,11 +87,11 @@ async def ask_may_stop(
     deadline, reason = time.monotonic() + wait_s, ""
     before = await target.survey()
     if not before.reached:
-        return may_stop(before, before, node_id), before
+        return may_stop(judge(before), node_id), before
     while True:
         await asyncio.sleep(LOOKS_APART_S)
         now = await target.survey()
-        permission = may_stop(before, now, node_id)
+        permission = may_stop(judge(now, before), node_id)
         if metrics:
             checks = await call_checks(metrics, now, node_id, target.access.timeout_s)
             permission = permission.with_checks(checks)
@@ -108,22 +103,27 @@ async def ask_may_stop(
         before = now
 
 
-def may_stop(before: QuorumView, now: QuorumView, node_id: int) -> StopPermission:
-    """Judge whether a node may stop, by two looks at its quorum."""
+def may_stop(judgement: Judgement, node_id: int) -> StopPermission:
+    """Say whether a node may stop, by the judgement of its quorum."""
+    now = judgement.view
     checks = leadership(now)
     never: list[Check] = []
     if now.quorum is not None:
-        voters = {voter.replica.id for voter in now.voters}
+        voters = {voter.id for voter in judgement.voters}
         if node_id not in voters:
             check = _of_no_voter(now, now.quorum, node_id)
             checks.append(check)
             never += [check] if check.verdict is CheckResult.BLOCKED else []
-        elif len(voters) - 1 < majority_of(len(voters)):
+        elif len(voters) - 1 < judgement.majority:
             never.append(_too_few(len(voters)))
             checks += never
         else:
-            checks += _unsettled(before, now)
-            checks += _without(before, now, now.quorum, node_id)
+            checks += [
+                blocked(words, "wait until one leader stays and commits")
+                for words in judgement.unsettled
+            ]
+            checks += _without(judgement, node_id)
+        checks += _leader_after(judgement, now.quorum, node_id)
     is_blocked = any(check.verdict is CheckResult.BLOCKED for check in checks)
     verdict = StopVerdict.NOT_NOW if is_blocked else StopVerdict.YES
     return StopPermission(
@@ -150,84 +150,30 @@ def _too_few(count: int) -> Check:
     )
 
 
-def _unsettled(before: QuorumView, now: QuorumView) -> Iterator[Check]:
-    """Yield what `health` finds that makes any stop a risk."""
-    codes = {kind.code for kind in _UNSETTLED}
-    for finding in health(before, now).findings:
-        if finding.code in codes:
-            yield blocked(finding.text, "wait until one leader stays and commits")
-
-
-def _without(
-    before: QuorumView, now: QuorumView, quorum: DescribeQuorumResponse, node_id: int
-) -> Iterator[Check]:
+def _without(judgement: Judgement, node_id: int) -> Iterator[Check]:
     """Yield what the other voters are able to do."""
-    ready: list[int] = []
-    for voter in quorum.voters:
-        if voter.replica.id == node_id:
-            continue
-        if problem := _problem(before, now, quorum, voter):
-            yield caution(f"voter {voter.replica.id} does not count: {problem}")
-        else:
-            ready.append(voter.replica.id)
-    needed = majority_of(len(quorum.voters))
-    words = f"{len(ready)} of {len(quorum.voters)} voters are ready without node {node_id}"
-    if len(ready) < needed:
+    others = [voter for voter in judgement.voters if voter.id != node_id]
+    for voter in others:
+        if not voter.counts:
+            yield caution(f"voter {voter.id} does not count: {voter.reason}")
+    ready = [voter.id for voter in others if voter.counts]
+    words = f"{len(ready)} of {len(judgement.voters)} voters are ready without node {node_id}"
+    if len(ready) < judgement.majority:
         yield blocked(
-            f"{words}, but {needed} are needed",
+            f"{words}, but {judgement.majority} are needed",
             "wait until the other voters have caught up, or bring them back first",
         )
     else:
-        yield fine(f"{words} ({numbered('voter', ready)}), and {needed} are enough")
-    yield from _leader_after(now, quorum, node_id, ready)
-
-
-def _problem(
-    before: QuorumView, now: QuorumView, quorum: DescribeQuorumResponse, voter: ReplicaState
-) -> str:
-    """Why a voter cannot be counted on, or empty."""
-    node = now.node(voter.replica.id)
-    if node is not None and not node.is_reached:
-        return _unreached(before, quorum, voter, node.problem)
-    if node is not None and (node.epoch, node.leader_id) != (now.epoch, quorum.leader_id):
-        known = "no leader" if node.leader_id is None else f"leader {node.leader_id}"
-        return f"it knows {known} of epoch {node.epoch}"
-    if voter.replica.id == quorum.leader_id:
-        return ""
-    then = before.quorum
-    if then is None or then.leader_id != quorum.leader_id or then.high_watermark < 0:
-        return "the leader is new and has not answered twice yet"
-    if voter.last_fetch_timestamp <= leader_clock(then):
-        silent = (leader_clock(quorum) - voter.last_fetch_timestamp) / 1000
-        has_fetched = voter.last_fetch_timestamp >= 0
-        return f"it last fetched {silent:.1f} s ago" if has_fetched else "it has not fetched"
-    if voter.log_end_offset < then.high_watermark:
-        missing = then.high_watermark - voter.log_end_offset
-        return f"it lacks {many(missing, 'committed record')}"
-    return ""
-
-
-def _unreached(
-    before: QuorumView, quorum: DescribeQuorumResponse, voter: ReplicaState, problem: str
-) -> str:
-    """Why a voter that was not reached does not count: it is down, or only out of reach."""
-    fetched = voter.last_fetch_timestamp
-    then = before.quorum
-    is_leader = voter.replica.id == quorum.leader_id
-    if is_leader or (then is not None and fetched > leader_clock(then)):
-        return (
-            f"it fetches, but it cannot be reached from here ({problem}). Set its address with"
-            " --resolve"
-        )
-    silent = (leader_clock(quorum) - fetched) / 1000
-    last = f"last fetch {silent:.0f} s ago" if fetched >= 0 else "it has not fetched"
-    return f"it is down ({problem}, {last}). Bring it back first"
+        yield fine(f"{words} ({numbered('voter', ready)}), and {judgement.majority} are enough")
 
 
 def _leader_after(
-    now: QuorumView, quorum: DescribeQuorumResponse, node_id: int, ready: list[int]
+    judgement: Judgement, quorum: DescribeQuorumResponse, node_id: int
 ) -> Iterator[Check]:
     """Yield who leads once the node has stopped, and whether that node runs a controller."""
+    now = judgement.view
+    if now.leader is not None and now.leader.waiting_ms is not None:
+        yield blocked(judgement.reason, "wait until the leader answers")
     if quorum.leader_id != node_id:
         if now.lacks_controller:
             yield blocked(
@@ -235,10 +181,20 @@ def _leader_after(
                 "kraftool quorum health shows how to make a Kafka controller lead",
             )
         return
-    able = [voter_id for voter_id in ready if now.runs_controller(voter_id)]
+    able = [
+        voter_id
+        for voter_id in judgement.ready
+        if voter_id != node_id and now.runs_controller(voter_id)
+    ]
     if able:
+        unseen = (
+            ". kraftool cannot see from here if the other voters can reach each other"
+            if len(judgement.voters) > 2
+            else ""
+        )
         yield caution(
-            f"node {node_id} leads: {numbered('voter', able, 'or')} can be elected in its place",
+            f"node {node_id} leads: {numbered('voter', able, 'or')} can be elected in its place"
+            f"{unseen}",
             "in a rolling restart, stop the leader last, so that leadership moves once",
         )
     else:

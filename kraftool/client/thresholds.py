@@ -9,8 +9,10 @@ from collections.abc import Iterable
 
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 
-SILENT_MS = 6_000
-"""Three times the default of controller.quorum.fetch.timeout.ms."""
+FETCH_TIMEOUT_MS = 2_000
+"""The default of controller.quorum.fetch.timeout.ms: a voter without a fetch for so long calls an
+election."""
+SILENT_MS = 3 * FETCH_TIMEOUT_MS
 LAG_RECORDS = 1_000
 LAG_MS = 5_000
 LOOKS_APART_S = 1.5
@@ -24,11 +26,6 @@ def leader_clock(quorum: DescribeQuorumResponse) -> int:
     every = (*quorum.voters, *quorum.observers)
     own = [replica for replica in every if replica.replica.id == quorum.leader_id]
     return max((replica.last_fetch_timestamp for replica in own or every), default=-1)
-
-
-def keeping_up(quorum: DescribeQuorumResponse) -> tuple[int, ...]:
-    """Return the ids of the voters that have fetched recently, including the leader."""
-    return fetching(quorum, quorum.voters)
 
 
 def fetching(quorum: DescribeQuorumResponse, replicas: Iterable[ReplicaState]) -> tuple[int, ...]:

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kraftool.client.cluster_health import ClusterHealth, cluster_health
 from kraftool.client.health import Health, health
+from kraftool.client.judgement import Judgement
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import SilentObserver
 from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
-from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, LOOKS_APART_S, SILENT_MS
+from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, SILENT_MS
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Ids, Moment
 from kraftool.reports.doctor.explain import explain
@@ -40,16 +40,13 @@ from kraftool.reports.text.json_forms import (
 )
 from kraftool.reports.text.words import many
 from kraftool.watching.backoff import is_due
+from kraftool.watching.picture import Picture
 from kraftool.watching.task import Task
 
 LIVE = "live quorum"
 BETWEEN = "between nodes"
-_MOST_LOOKS = 8
-LOOKS_APART_MS = int(LOOKS_APART_S * 1000)
 _LIMIT_S = 60.0
 """For reading the metadata of a live quorum."""
-_STALE_MS = 60_000
-"""An older look says nothing of now."""
 _BY_TIME = frozenset({live_kinds.IDLE.code, live_kinds.STUCK.code})
 
 
@@ -121,31 +118,25 @@ def examine_directories(paths: Sequence[str], task: Task) -> Doctored:
     return Doctored(complaints=tuple(_of_directories(report)), rules=len(report.rules))
 
 
-class LiveHealth:
-    """A live quorum judged by two looks, as far apart as `quorum health` takes them."""
-
-    def __init__(self) -> None:
-        self._looks: deque[QuorumView] = deque(maxlen=_MOST_LOOKS)
-
-    def judge(self, view: QuorumView, metadata: MetadataHealth | None = None) -> Health:
-        """Judge the newest look by one before it; the first by itself, without what only time
-        shows."""
-        if not self._looks or self._looks[-1] is not view:
-            self._looks.append(view)
-        now = _asked(view)
-        older = [
-            quorum_view
-            for quorum_view in self._looks
-            if LOOKS_APART_MS <= now - _asked(quorum_view) <= _STALE_MS
-        ]
-        metadata_health = metadata or MetadataHealth()
-        judged = health(
-            older[-1] if older else view, view, metadata_health.cluster, metadata_health.unobserved
-        )
-        if older:
-            return judged
-        settled = tuple(finding for finding in judged.findings if finding.code not in _BY_TIME)
-        return replace(judged, findings=settled, commits_per_s=None)
+def live_health(
+    picture: Picture, metadata: MetadataHealth | None = None, judgement: Judgement | None = None
+) -> Health:
+    """Judge the newest look by an earlier one; the first by itself, without what only time
+    shows."""
+    assert picture.view is not None, "only live nodes have a health"
+    metadata_health = metadata or MetadataHealth()
+    before = picture.history.before
+    judged = health(
+        before or picture.view,
+        picture.view,
+        metadata_health.cluster,
+        metadata_health.unobserved,
+        judgement=judgement,
+    )
+    if before is not None:
+        return judged
+    settled = tuple(finding for finding in judged.findings if finding.code not in _BY_TIME)
+    return replace(judged, findings=settled, commits_per_s=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +238,7 @@ def document(
             if live is None
             else LiveCheckup(
                 is_well=live.is_well,
-                keeping_up=tuple(live.keeping_up),
+                keeping_up=live.judgement.fetching,
                 commits_per_second=live.commits_per_s,
             ),
             examined_at=None if examined is None else examined.at_ms,

@@ -75,8 +75,8 @@ class DirectoryWatch:
         node = _meta(by_name.get("meta.properties"), problems, is_expected=is_expected)
         state = _state(by_name.get("quorum-state"), problems)
         until = time.monotonic() + budget_s
-        lock = lock_holder(location.data_directory).state
-        is_live = lock is LockState.HELD
+        lock = lock_holder(location.data_directory)
+        is_live = lock.state is LockState.HELD
         segments = self._read_segments(entries, by_name, until, problems, is_live=is_live)
         snapshots = self._read_checkpoints(entries, problems)
         controls = [control for one in segments for control in one.controls.values()]
@@ -109,7 +109,8 @@ class DirectoryWatch:
             previous_voters=before,
             voter_sets=sets[-_MOST_CHANGES:],
             leader_changes=_leader_changes(controls),
-            lock=lock,
+            lock=lock.state,
+            lock_pid=lock.pid,
             problem="; ".join(problems),
             damage=damage,
             is_complete=all(segment.is_complete for segment in segments),

@@ -42,6 +42,8 @@ class DirectoryLook:
     leader_changes: tuple[LastLeaderChange, ...] = ()
     """The last ones in the log, the oldest first."""
     lock: LockState = LockState.UNKNOWN
+    lock_pid: int | None = None
+    """The process that holds the lock, if it is one of this machine."""
     problem: str = ""
     """Why it could not be read, or what is broken in it."""
     is_readable: bool = True

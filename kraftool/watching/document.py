@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kraftool.client.grades import Grade
 from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
-from kraftool.watching.judging import RestartSafety, Statement, Tolerance
+from kraftool.watching.judging import Statement
 from kraftool.watching.picture import ObservedElection, WatchEvent
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus
+from kraftool.watching.safety import RestartSafety, Tolerance
 from kraftool.watching.voter_state import Commit, VoterState
 
 
@@ -58,6 +60,10 @@ class ReplicaStatusObject:
     is_asked: bool
     """True if kraftool asks it itself."""
     is_reached: bool
+    grade: Grade | None
+    """What was seen of a voter or an observer of a live quorum. Only a ready voter counts."""
+    waiting_ms: int | None
+    """The time for which its next answer is overdue; all else is its last one."""
     took_ms: int | None
     leader_id: int | None
     """The leader that it knows."""
@@ -180,6 +186,8 @@ def _replica(replica: ReplicaStatus) -> ReplicaStatusObject:
         caught_up_age_ms=replica.caught_up_ms,
         is_asked=replica.is_asked,
         is_reached=replica.is_reached,
+        grade=replica.grade,
+        waiting_ms=replica.waiting_ms,
         took_ms=replica.took_ms,
         leader_id=replica.says_leader,
         epoch=replica.says_epoch,

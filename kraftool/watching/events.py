@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from kraftool.client.judgement import judge
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import reason
-from kraftool.client.thresholds import LAG_RECORDS, SILENT_MS, keeping_up, leader_clock
+from kraftool.client.thresholds import LAG_RECORDS, SILENT_MS, leader_clock
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
-from kraftool.raft.names import Endpoint, ReplicaKey, majority_of
+from kraftool.raft.names import Endpoint, ReplicaKey
 from kraftool.reports.findings.status import Status
 from kraftool.reports.text.words import listed, many
 from kraftool.storage.lock import LockState
@@ -155,11 +156,12 @@ class EventDetector:
             for replica in replicas:
                 if replica.replica.id != quorum.leader_id:
                     yield from self._replica(f"{role} {replica.replica.id}", replica, clock, end)
-        keeping, majority = len(keeping_up(quorum)), majority_of(len(quorum.voters))
-        had, self._has_majority = self._has_majority, keeping >= majority
+        judgement = judge(view)
+        had, self._has_majority = self._has_majority, not judgement.is_lost
         if had and not self._has_majority:
             count = many(len(quorum.voters), "voter")
-            yield Status.BAD, f"only {keeping} of {count} keep up: nothing can be committed"
+            fetching = len(judgement.fetching)
+            yield Status.BAD, f"only {fetching} of {count} keep up: nothing can be committed"
         elif not had and self._has_majority:
             yield Status.GOOD, "a majority of the voters keeps up again"
 

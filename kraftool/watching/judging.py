@@ -1,22 +1,21 @@
-"""The meaning of a look at a quorum: how much may fail, what may be restarted, who disagrees.
+"""The sentences on a picture of a quorum: what is wrong, and what to do about it.
 
-Owns the judgements and their words. They are functions of what was seen, and ask nobody.
+Owns the words. Which voters count and how many may be lost is `client/judgement.py`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from kraftool.client.active_controller import next_step, only_controller, without_controller
+from kraftool.client.active_controller import next_step, without_controller
+from kraftool.client.grades import Grade, ReplicaStanding
+from kraftool.client.judgement import Judgement
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
-from kraftool.client.reaching import broker_words, reason
-from kraftool.client.thresholds import keeping_up, leader_clock
-from kraftool.decoders.json_marks import Count
-from kraftool.raft.names import ReplicaKey
+from kraftool.client.reaching import OUT_OF_REACH, broker_words, reason
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.text.words import listed, many
+from kraftool.reports.text.words import duration, listed, numbered
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
@@ -41,208 +40,48 @@ class Statement:
     """True if a log is only older than the newest: nodes and directories still agree."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tolerance:
-    """The number of voters that may fail now."""
-
-    failures: Count | None
-    """None where it is not known; 0 also where nothing commits any more."""
-    reason: str
-    is_lost: bool = False
-    """True if there is already no majority."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestartSafety:
-    """The judgement on a restart of a node now: safe if it costs the quorum at most an election."""
-
-    is_safe: bool
-    reason: str
-
-
-# --- what may fail ----------------------------------------------------------------------------
-
-
-def keeping(picture: Picture) -> tuple[int, ...]:
-    """Return the ids of the voters that keep up, including the leader.
-
-    A voter that stopped answering while we watched has to fetch again before it counts: the leader
-    itself takes some seconds to see that it is gone.
-    """
-    view, history = picture.view, picture.history
-    if view is None or view.quorum is None:
-        return ()
-    clock = leader_clock(view.quorum)
-    silent_ms = {
-        voter.replica.id: clock - voter.last_fetch_timestamp for voter in view.quorum.voters
-    }
-    stopped_ms = {
-        node_id: picture.at_ms - since_ms
-        for node_id, since_ms in history.down_since_ms.items()
-        if since_ms > history.since_ms
-    }
-    return tuple(
-        node_id
-        for node_id in keeping_up(view.quorum)
-        if node_id not in stopped_ms or silent_ms[node_id] < stopped_ms[node_id]
-    )
-
-
-def tolerance(picture: Picture, voters: VoterState) -> Tolerance:
-    """Return how many of the voters that keep up may fail while commits still go on."""
-    view, count, majority = picture.view, len(voters.now), voters.majority
-    if view is None:
-        return Tolerance(failures=None, reason="directories do not show which nodes run")
-    if view.quorum is None:
-        return _without_leader(view, voters)
-    ids = keeping(picture)
-    standing = f"{len(ids)} of {many(count, 'voter')} keep up, {majority} {_are(majority)} needed"
-    if len(ids) < majority:
-        return Tolerance(failures=0, reason=f"{standing}: nothing can be committed", is_lost=True)
-    if view.lacks_controller:
-        return Tolerance(failures=0, reason=f"{standing}; the leader runs no controller")
-    only = only_controller(view, ids)
-    if only is not None and len(ids) > majority:
-        return Tolerance(
-            failures=0, reason=f"{standing}; only node {only} is known to run a controller"
-        )
-    return Tolerance(failures=len(ids) - majority, reason=standing)
-
-
-def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
-    if not voters.now:
-        return Tolerance(
-            failures=None, reason="no node leads, and only a leader reports the voters"
-        )
-    reached = {answer.node_id for answer in view.reached}
-    up = [key for key in voters.now if key.id in reached]
-    turnout = f"{len(up)} of {many(len(voters.now), 'voter')} {_are(len(up))} reached"
-    if len(up) < voters.majority:
-        missing = voters.majority - len(up)
-        return Tolerance(
-            failures=0,
-            reason=f"{turnout}, {voters.majority} {_are(voters.majority)} needed to elect a leader:"
-            f" {missing} more must come back",
-            is_lost=True,
-        )
-    if all(view.runs_controller(key.id) is False for key in up):
-        return Tolerance(
-            failures=0,
-            reason=f"{turnout}, and no one of them runs a controller: a voter that runs Kafka must"
-            " come back",
-            is_lost=True,
-        )
-    return Tolerance(failures=None, reason=f"{turnout}, enough to elect a leader")
-
-
-def restarts(picture: Picture, voters: VoterState) -> Mapping[int, RestartSafety]:
-    """Return a judgement for each replica that the leader reports, and for each voter."""
-    view = picture.view
-    if view is None:
-        return {}
-    if view.quorum is None:
-        reached = {answer.node_id for answer in view.reached}
-        no = RestartSafety(is_safe=False, reason="no node leads: every voter is needed")
-        yes = RestartSafety(is_safe=True, reason="it is not reached: bring it back")
-        return {key.id: no if key.id in reached else yes for key in voters.now}
-    ids = {*keeping(picture)}
-    safeties = {}
-    for observer in view.quorum.observers:
-        safe = RestartSafety(is_safe=True, reason="it has no vote")
-        safeties[observer.replica.id] = _wait(view) if view.lacks_controller else safe
-    for voter in view.quorum.voters:
-        safeties[voter.replica.id] = _restart(
-            voter.replica, ids, view, view.quorum.leader_id, voters
-        )
-    return safeties
-
-
-def _restart(
-    key: ReplicaKey, keeping: set[int], view: QuorumView, leader_id: int, voters: VoterState
-) -> RestartSafety:
-    left = len(keeping - {key.id})
-    if key.id not in keeping:
-        return RestartSafety(is_safe=True, reason="it does not keep up as it is")
-    if view.lacks_controller:
-        return _restart_without_controller(key, view, keeping, voters)
-    if left < voters.majority:
-        return RestartSafety(
-            is_safe=False,
-            reason=f"without it {left} of {many(len(voters.now), 'voter')} would keep up,"
-            f" {voters.majority} {_are(voters.majority)} needed",
-        )
-    if voters.is_uncommitted:
-        return RestartSafety(is_safe=False, reason="a voter change is not committed yet")
-    if keeping - {key.id} <= view.witnesses:
-        return RestartSafety(is_safe=False, reason="no other voter that keeps up runs a controller")
-    if key.id == leader_id:
-        return RestartSafety(
-            is_safe=True, reason="it leads: another one will be elected; restart it last"
-        )
-    return RestartSafety(is_safe=True, reason=f"{left} others keep up")
-
-
-def _wait(view: QuorumView) -> RestartSafety:
-    leader = "none" if view.leader is None else view.leader.node_id
-    return RestartSafety(
-        is_safe=False,
-        reason=f"node {leader} leads without a controller: first let a Kafka voter lead",
-    )
-
-
-def _restart_without_controller(
-    key: ReplicaKey, view: QuorumView, keeping: set[int], voters: VoterState
-) -> RestartSafety:
-    """While the leader runs no controller: first a Kafka voter has to lead again."""
-    if view.quorum is None or key.id != view.quorum.leader_id:
-        return _wait(view)
-    others = keeping - {key.id}
-    return RestartSafety(
-        is_safe=len(others) >= voters.majority and not others <= view.witnesses,
-        reason=f"it leads without a controller: {next_step(view, tuple(keeping))}",
-    )
-
-
 # --- what should be read ----------------------------------------------------------------------
 
 
-def statements(picture: Picture, voters: VoterState, tolerated: Tolerance) -> Iterable[Statement]:
+def statements(
+    picture: Picture, voters: VoterState, judgement: Judgement | None
+) -> Iterable[Statement]:
     """Return what the reader has to know, the worst first."""
     remarks = []
-    if picture.view is not None:
-        remarks += [*_live(picture, picture.view, voters, tolerated)]
-        remarks += [*_tolerated(picture, picture.view, voters, tolerated)]
+    if judgement is not None:
+        remarks += [*_live(judgement, voters), *_tolerated(judgement)]
     remarks += [*_stuck(picture), *_voter_change(voters), *_directories(picture, voters)]
     order = [*Severity]
     return sorted(remarks, key=lambda statement: order.index(statement.severity))
 
 
-def _tolerated(
-    picture: Picture, view: QuorumView, voters: VoterState, judged: Tolerance
-) -> Iterator[Statement]:
+def _tolerated(judgement: Judgement) -> Iterator[Statement]:
     """Say that no voter can be lost, and which ones are left."""
-    if view.quorum is None or view.lacks_controller or judged.failures != 0:
+    severity = judgement.lacks_spare
+    if severity is None or judgement.view.quorum is None or judgement.view.lacks_controller:
         return
-    ids = {*keeping(picture)}
-    lost = sorted({voter.id for voter in voters.now} - ids)
-    back = f"bring back {_voters(lost)} {listed(lost)}" if lost else ""
-    if judged.is_lost:
-        yield _error(f"The quorum has no majority: {judged.reason}.", back)
+    lost = [voter.id for voter in judgement.voters if not voter.is_fetching]
+    back = f"bring back {numbered('voter', lost)}" if lost else ""
+    if severity is Severity.ERROR:
+        yield _error(f"The quorum has no majority: {judgement.reason}.", back)
         return
-    stay = f"do not restart voter {listed(sorted(ids), 'or')}"
-    advice = "; ".join(filter(None, (stay, back or "add a voter")))
-    yield _warning(f"No voter can be lost: {judged.reason}.", advice)
+    ready = judgement.ready
+    reason = "; ".join(filter(None, (judgement.reason, judgement.left_out)))
+    stay = f"do not restart voter {listed(ready, 'or')}"
+    advice = "; ".join(filter(None, (stay, back or ("" if judgement.left_out else "add a voter"))))
+    yield Statement(severity=severity, reason=f"No voter can be lost: {reason}.", advice=advice)
 
 
-def _live(
-    picture: Picture, view: QuorumView, voters: VoterState, judged: Tolerance
-) -> Iterator[Statement]:
-    if not view.reached:
+def _live(judgement: Judgement, voters: VoterState) -> Iterator[Statement]:
+    view = judgement.view
+    if judgement.overdue_ms is not None:
+        yield _overdue(judgement, judgement.overdue_ms)
+    elif not view.reached:
         yield _error("No node can be reached.", "check addresses, processes and network")
     elif view.leader is None:
-        yield from _no_leader(view, voters, judged)
+        yield from _no_leader(judgement)
     if view.quorum is not None and view.lacks_controller:
-        yield _error(without_controller(view), next_step(view, keeping(picture)))
+        yield _error(without_controller(view), next_step(view, judgement.ready))
     if len(view.cluster_ids) > 1:
         claims = "; ".join(
             f"{_node(node)} says {node.cluster_id}" for node in view.nodes if node.cluster_id
@@ -260,22 +99,53 @@ def _live(
             )
     yield from _other_opinions(view)
     for node in view.nodes:
-        if not node.is_reached:
-            what = ", a voter," if voters.key_of(node.node_id) is not None else ""
-            words = f"{_node(node)}{what} cannot be reached: {reason(node)}."
-            yield _warning(words, node.advice or _REACH)
-        elif node.problem:
-            words = f"{_node(node)} did not answer everything: {reason(node)}."
-            yield _warning(words, node.advice or "look for the error in its own log")
+        what = ", a voter," if voters.key_of(node.node_id) is not None else ""
+        yield from _answer(node, f"{_node(node)}{what}", judgement.standing(node.node_id))
     for broker in view.brokers:
         severity = Severity.INFO if broker.controllers else Severity.WARNING
         yield Statement(severity=severity, reason=f"{broker_words(broker)}.")
 
 
-def _no_leader(view: QuorumView, voters: VoterState, judged: Tolerance) -> Iterator[Statement]:
+def _overdue(judgement: Judgement, waiting_ms: int) -> Statement:
+    """Say that what is shown is old. That is no fault of the quorum."""
+    leader = judgement.view.leader
+    whom = "the answers of a majority"
+    if leader is not None and leader.waiting_ms is not None:
+        whom = f"the answer of leader {leader.node_id}"
+    return Statement(
+        severity=Severity.INFO,
+        reason=f"Waiting {duration(waiting_ms)} for {whom}: what is shown is older than that.",
+    )
+
+
+def _answer(node: NodeAnswer, name: str, standing: ReplicaStanding | None) -> Iterator[Statement]:
+    """Say what a node did not answer, and what that means by its grade."""
+    grade = None if standing is None else standing.grade
+    if node.waiting_ms is not None:
+        return
+    if node.is_reached:
+        if node.problem:
+            words = f"{_node(node)} did not answer everything: {reason(node)}."
+            yield _warning(words, node.advice or "look for the error in its own log")
+    elif grade is Grade.OUT_OF_REACH:
+        yield _warning(
+            f"{name} fetches from the leader, but it cannot be reached from here: {reason(node)}.",
+            "; ".join(filter(None, (node.advice, OUT_OF_REACH))),
+        )
+    elif grade is Grade.HANGS and standing is not None:
+        yield _warning(
+            f"{name} does not answer: {standing.reason}.",
+            "check if the process is paused or hangs before you restart it",
+        )
+    else:
+        yield _warning(f"{name} cannot be reached: {reason(node)}.", node.advice or _REACH)
+
+
+def _no_leader(judgement: Judgement) -> Iterator[Statement]:
     """Say what the nodes know instead, and who has to come back."""
-    down = sorted({voter.id for voter in voters.now} - {node.node_id for node in view.reached})
-    advice = f"bring back voter {listed(down, 'or')}" if judged.is_lost and down else ""
+    view = judgement.view
+    down = [voter.id for voter in judgement.voters if not voter.is_fetching]
+    advice = f"bring back voter {listed(down, 'or')}" if judgement.is_lost and down else ""
     named = {
         node_answer.leader_id for node_answer in view.reached if node_answer.leader_id is not None
     }
@@ -304,7 +174,7 @@ def _other_opinions(view: QuorumView) -> Iterator[Statement]:
     leader = view.leader
     if leader is None:
         return
-    for answer in view.reached:
+    for answer in view.current:
         if answer.epoch is None or answer.quorum is not None:
             continue
         if (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id):
@@ -434,10 +304,6 @@ def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
 # --- words ------------------------------------------------------------------------------------
 
 
-def _voters(ids: Sequence[int]) -> str:
-    return "voter" if len(ids) == 1 else "voters"
-
-
 _REACH = "check its process, then the network"
 
 
@@ -453,7 +319,3 @@ def _node(answer: NodeAnswer) -> str:
     if answer.node_id is None:
         return f"A node at {answer.endpoint}"
     return f"Node {answer.node_id}"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"

@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from kraftool.client.grades import Grade
+from kraftool.client.judgement import judge
 from kraftool.client.model import QuorumView
-from kraftool.client.thresholds import keeping_up
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.names import (
     BOOTSTRAP_SNAPSHOT,
@@ -161,15 +162,20 @@ def lost_already(picture: Picture) -> frozenset[int]:
     view = picture.view
     if view is None:
         return frozenset()
-    silent = {node.node_id for node in view.nodes if not node.is_reached}
-    lost = {node_id for node_id in silent if node_id is not None}
-    return frozenset(lost | (_behind(view) if view.quorum is not None else set()))
+    judgement = judge(view, picture.history.before)
+    runs = {voter.id for voter in judgement.voters if voter.grade is Grade.OUT_OF_REACH}
+    silent = {
+        node.node_id
+        for node in view.nodes
+        if node.node_id is not None and not node.is_reached and node.waiting_ms is None
+    }
+    return frozenset((silent - runs) | (_behind(view) if view.quorum is not None else set()))
 
 
 def _behind(view: QuorumView) -> set[int]:
     """The voters that have not fetched lately."""
     assert view.quorum is not None, "only a leader knows who fetches"
-    return {voter.replica.id for voter in view.voters} - set(keeping_up(view.quorum))
+    return {voter.id for voter in judge(view).voters if not voter.is_fetching}
 
 
 def _is_static(sample: QuorumSample) -> bool:

@@ -17,9 +17,9 @@ from kraftool.reports.findings.status import Status, overall_status
 from kraftool.watching.checkup import (
     Complaint,
     DoctorCheckup,
-    LiveHealth,
     MetadataHealth,
     complaints,
+    live_health,
 )
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
@@ -32,7 +32,7 @@ _SAID_IN_STATEMENTS = frozenset(
         live_kinds.NO_LEADER, live_kinds.TWO_LEADERS, live_kinds.NO_CONTROLLER,
         live_kinds.ONE_CONTROLLER, live_kinds.UNREACHED, live_kinds.REFUSED, live_kinds.BROKER,
         live_kinds.DISAGREE, live_kinds.CLUSTER_ID, live_kinds.NO_SPARE, live_kinds.NO_MAJORITY,
-        live_kinds.STUCK, live_kinds.ELECTION,
+        live_kinds.FEW_VOTERS, live_kinds.STUCK, live_kinds.ELECTION,
     )
 )  # fmt: skip
 """The Quorum view has sentences of its own for these."""
@@ -71,7 +71,6 @@ class Overview:
     examined: DoctorCheckup | None = None
     """Set by whoever examines the directories."""
     _has_directories: bool = False
-    _judge: LiveHealth = field(default_factory=LiveHealth)
     _found: dict[str, tuple[_Problem, ...]] = field(default_factory=dict)
 
     def take(self, picture: Picture) -> None:
@@ -84,7 +83,7 @@ class Overview:
         )
         self.live = None
         if picture.view is not None:
-            self.live = self._judge.judge(picture.view, self.metadata)
+            self.live = live_health(picture, self.metadata, self.report.judgement)
         all_complaints = complaints(self.live, self.examined)
         self.tell(HEALTH, (complaint.finding for complaint in all_complaints))
 
@@ -114,7 +113,7 @@ class Overview:
             else {
                 f"{role} {node.node_id}"
                 for node in self.live.view.nodes
-                if not node.is_reached
+                if not node.is_current
                 for role in ("voter", "observer")
             }
         )

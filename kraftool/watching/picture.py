@@ -72,6 +72,8 @@ class WatchHistory:
     """The last ones, the oldest first."""
     down_since_ms: Mapping[int, int] = field(default_factory=dict)
     """Since when each unreachable node does not answer, by its id."""
+    before: QuorumView | None = None
+    """The earlier look that the newest one is compared with."""
 
 
 NO_HISTORY = WatchHistory()

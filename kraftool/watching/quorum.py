@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kraftool.client.grades import Grade
+from kraftool.client.judgement import Judgement
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.thresholds import leader_clock
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
@@ -17,16 +19,10 @@ from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.read import read_case
 from kraftool.reports.findings.status import Status
 from kraftool.watching.directory_look import DirectoryLook
-from kraftool.watching.judging import (
-    RestartSafety,
-    Statement,
-    Tolerance,
-    restarts,
-    statements,
-    tolerance,
-)
+from kraftool.watching.judging import Statement, statements
 from kraftool.watching.outage import case_of_live
 from kraftool.watching.picture import ObservedElection, Picture, QuorumSample, WatchEvent
+from kraftool.watching.safety import RestartSafety, Tolerance, judged, restarts, tolerance
 from kraftool.watching.staleness import currency
 from kraftool.watching.trends import Trend, lag_trends, rate_trend
 from kraftool.watching.voter_state import VoterState, voter_state
@@ -60,6 +56,10 @@ class ReplicaStatus:
     is_asked: bool = False
     """Whether it is asked itself; brokers are not."""
     is_reached: bool = False
+    grade: Grade | None = None
+    """What was seen of a replica; None for a node that is none, and without live nodes."""
+    waiting_ms: int | None = None
+    """For how long its answer is overdue; what is shown of it is its last one."""
     down_ms: int | None = None
     """For how long it has not answered; None where it answers or is not asked."""
     took_ms: int | None = None
@@ -75,6 +75,13 @@ class ReplicaStatus:
     restart: RestartSafety | None = None
     runs_controller: bool | None = None
     """By its ApiVersions; None if it was not reached, or is not a controller."""
+
+    @property
+    def is_down(self) -> bool:
+        """True if it was asked, did not answer, and is not known to run."""
+        if self.grade is not None:
+            return self.grade is Grade.DOWN
+        return self.is_asked and not self.is_reached and self.waiting_ms is None
 
     @property
     def is_witness(self) -> bool | None:
@@ -110,6 +117,8 @@ class QuorumReport:
     replicas: tuple[ReplicaStatus, ...]
     voters: VoterState
     tolerance: Tolerance
+    judgement: Judgement | None
+    """Of the live nodes; None without any."""
     elections: tuple[ObservedElection, ...]
     elections_seen: int
     since_ms: int
@@ -130,14 +139,9 @@ def quorum_report(picture: Picture) -> QuorumReport:
     view, samples = picture.view, picture.history.samples
     voters = voter_state(picture)
     replica_statuses = [*_replicas(picture, voters)]
-    judged = tolerance(picture, voters)
-    safe = restarts(picture, voters)
-    replica_statuses = [
-        replica_status
-        if replica_status.node_id is None or replica_status.node_id not in safe
-        else replace(replica_status, restart=safe[replica_status.node_id])
-        for replica_status in replica_statuses
-    ]
+    judgement = judged(picture, voters)
+    safe = restarts(judgement)
+    replica_statuses = [_graded(status, judgement, safe) for status in replica_statuses]
     leader_id, epoch = _leader(picture)
     case = case_of_live(picture)
     quorum = view.quorum if view is not None else None
@@ -159,15 +163,16 @@ def quorum_report(picture: Picture) -> QuorumReport:
         leader_end=leader_end(view) if view is not None and quorum is not None else _end(picture),
         replicas=tuple(sorted(replica_statuses, key=_order)),
         voters=voters,
-        tolerance=judged,
+        tolerance=tolerance(judgement),
+        judgement=judgement,
         elections=picture.history.elections,
         elections_seen=picture.history.elections_seen,
         since_ms=picture.history.since_ms,
         looks=len(samples),
-        statements=tuple(statements(picture, voters, judged)),
+        statements=tuple(statements(picture, voters, judgement)),
         unreached=sum(
-            replica_status.is_asked and not replica_status.is_reached
-            for replica_status in replica_statuses
+            status.is_asked and not status.is_reached and status.waiting_ms is None
+            for status in replica_statuses
         ),
         leader_runs_controller=None
         if view is None or view.leader is None
@@ -175,6 +180,15 @@ def quorum_report(picture: Picture) -> QuorumReport:
         events=_events(picture),
         assessment=None if case is None else assess(case),
     )
+
+
+def _graded(
+    status: ReplicaStatus, judgement: Judgement | None, safe: Mapping[int, RestartSafety]
+) -> ReplicaStatus:
+    standing = None if judgement is None else judgement.standing(status.node_id)
+    if standing is None:
+        return status
+    return replace(status, grade=standing.grade, restart=safe.get(standing.id))
 
 
 def _events(picture: Picture) -> tuple[WatchEvent, ...]:
@@ -407,6 +421,7 @@ def _with_answer(row: ReplicaStatus, answer: NodeAnswer | None) -> ReplicaStatus
         endpoint=str(answer.endpoint),
         is_asked=True,
         is_reached=answer.is_reached,
+        waiting_ms=answer.waiting_ms,
         took_ms=answer.took_ms if answer.is_reached else None,
         says_leader=answer.leader_id,
         says_epoch=answer.epoch,

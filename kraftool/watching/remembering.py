@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from kraftool.client.between_looks import earlier_look
 from kraftool.client.model import QuorumView, leader_end
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.events import EventDetector
@@ -17,6 +18,8 @@ from kraftool.watching.picture import ObservedElection, QuorumSample, WatchEvent
 MOST_SAMPLES = 300
 MOST_ELECTIONS = 200
 MOST_EVENTS = 200
+_MOST_LOOKS = 16
+"""Enough for the pause between two looks that are compared, at the shortest interval."""
 
 
 @dataclass(slots=True)
@@ -30,6 +33,7 @@ class Remembering:
     _count: int = 0
     _led: int = -1
     """The newest epoch of which a leader was seen."""
+    _looks: deque[QuorumView] = field(default_factory=lambda: deque(maxlen=_MOST_LOOKS))
     _detector: EventDetector = field(default_factory=EventDetector)
     _events: deque[WatchEvent] = field(default_factory=lambda: deque(maxlen=MOST_EVENTS))
 
@@ -40,7 +44,10 @@ class Remembering:
         self.since_ms = self.since_ms or at_ms
         directories = tuple(directories)
         self._events.extend(self._detector.take(at_ms, view, directories))
+        before = None
         if view is not None:
+            before = earlier_look(self._looks, view)
+            self._looks.append(view)
             sample = _sample(at_ms, view)
             self._see(sample)
             self._samples.append(sample)
@@ -61,6 +68,7 @@ class Remembering:
             elections_seen=self._count,
             events=tuple(self._events),
             down_since_ms=self._detector.down_since_ms,
+            before=before,
         )
 
     def _see(self, sample: QuorumSample) -> None:

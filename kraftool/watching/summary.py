@@ -74,19 +74,24 @@ def _at_risk(assessment: Assessment) -> Iterator[SummaryLine]:
 
 
 def _leader(report: QuorumReport) -> Iterator[StyledText]:
+    overdue = None if report.judgement is None else report.judgement.overdue_ms
     if report.leader_id is None:
-        if report.is_live:
+        if overdue is not None:
+            yield StyledText("? no answer yet", "quiet")
+        elif report.is_live:
             yield StyledText("✖ none", "bad")
         else:
             yield StyledText("? unknown: no quorum-state names a leader", "warn")
     elif report.leader_runs_controller is False:
         yield StyledText(f"✖ node {report.leader_id}, without a controller", "bad")
     elif report.is_live:
-        yield StyledText(f"● node {report.leader_id}", "name")
+        yield StyledText(f"● node {report.leader_id}", "quiet" if overdue else "name")
     else:
         yield StyledText(f"node {report.leader_id}, as the newest quorum-state has it")
     if report.epoch is not None:
         yield StyledText(f"epoch {report.epoch}")
+    if overdue is not None:
+        yield StyledText(f"waiting {age(overdue)}", "quiet")
     if report.unreached:
         yield StyledText(f"▲ {report.unreached} not reached", "warn")
 
@@ -162,7 +167,9 @@ def _tolerance(report: QuorumReport) -> Iterator[StyledText]:
     if tolerance.is_lost:
         yield StyledText(f"✖ 0 voters: {tolerance.reason}", "bad")
     elif tolerance.failures is None:
-        yield StyledText(f"? {tolerance.reason}", "warn" if report.is_live else "quiet")
+        is_waiting = report.judgement is not None and report.judgement.waiting
+        is_warning = report.is_live and not is_waiting
+        yield StyledText(f"? {tolerance.reason}", "warn" if is_warning else "quiet")
     else:
         status = Status.GOOD if tolerance.failures else Status.WARN
         if report.leader_runs_controller is False:
@@ -217,15 +224,22 @@ def cells(
 ) -> dict[str, StyledText]:
     """Return all cells of a replica, by column; `top`: the scale that all lags are drawn on."""
     slots = SLOTS if width >= 100 else _NARROW_TREND
-    is_down = status.is_asked and not status.is_reached
     name = "witness" if status.is_witness and status.role == "voter" else status.role
-    role = f"✖ {name}" if is_down else _ROLES[name] + (" +" if status.is_joining else "")
+    role = _ROLES[name] + (" +" if status.is_joining else "")
     meaning = {"leader": "name", "observer": "quiet", "witness": "warn"}.get(name, "")
+    if status.is_joining:
+        meaning = "warn"
     if status.role == "leader" and status.runs_controller is False:
         role, meaning = "◌ leader", "bad"
+    if status.is_down:
+        role, meaning = f"✖ {name}", "bad"
+    elif status.waiting_ms is not None:
+        role, meaning = f"… {name}", "quiet"
+    elif status.is_asked and not status.is_reached:
+        role, meaning = f"▲ {name}", "warn"
     return {
         NODE: StyledText("?" if status.node_id is None else str(status.node_id), "name"),
-        ROLE: StyledText(role, "bad" if is_down else "warn" if status.is_joining else meaning),
+        ROLE: StyledText(role, meaning),
         ENDPOINT: StyledText(status.endpoint or "-", "quiet"),
         DIRECTORY: StyledText(status.directory_id or "-", "quiet"),
         END: _end(status),
@@ -233,7 +247,7 @@ def cells(
         BEHIND: _limited(status.lag_ms, LAG_MS, age(status.lag_ms)),
         FETCHED: _fetched(status),
         CAUGHT_UP: _limited(status.caught_up_ms, LAG_MS, age(status.caught_up_ms)),
-        RESTART: _restart(status),
+        RESTART: _restart(report, status),
         SAYS: says(report, status),
         DISK: _disk(status),
         TREND: StyledText(lag_line(status.trend, top, slots), "line"),
@@ -269,12 +283,16 @@ def _fetched(status: ReplicaStatus) -> StyledText:
     return _limited(status.fetched_ms, SILENT_MS, age(status.fetched_ms))
 
 
-def _restart(status: ReplicaStatus) -> StyledText:
+def _restart(report: QuorumReport, status: ReplicaStatus) -> StyledText:
     if status.restart is None:
         return StyledText("-", "quiet")
+    if status.waiting_ms is not None or (
+        report.tolerance.failures is None and not status.restart.is_safe
+    ):
+        return StyledText("? waiting", "quiet")
     if not status.restart.is_safe:
         return StyledText("✖ no", "warn")
-    if status.is_asked and not status.is_reached:
+    if status.is_down:
         return StyledText("✓ start it", Status.GOOD.meaning)
     is_last = status.role == "leader" and status.runs_controller is not False
     return StyledText("✓ last" if is_last else "✓ yes", Status.GOOD.meaning)
@@ -315,6 +333,8 @@ def details(report: QuorumReport, status: ReplicaStatus) -> Iterator[tuple[Style
     if status.restart is not None:
         safe = status.restart.is_safe
         words = "can be restarted" if safe else "do not restart it"
+        if status.is_down:
+            words = "start it"
         yield (StyledText(f"{words}: {status.restart.reason}", "" if safe else "warn"),)
     if status.problem:
         yield (StyledText(status.problem, "bad"),)

@@ -8,10 +8,11 @@ import pytest
 
 from kraftool.client.active_controller import next_step
 from kraftool.client.health import Health, health
+from kraftool.client.judgement import judge
 from kraftool.client.live_sources import node_sources
 from kraftool.client.model import QuorumView
 from kraftool.client.quorum_json import describe_document
-from kraftool.client.thresholds import SILENT_MS, keeping_up
+from kraftool.client.thresholds import SILENT_MS
 from kraftool.net.api_versions import Offered
 from kraftool.node.serving import served
 from kraftool.reports.findings.finding import Severity
@@ -32,7 +33,7 @@ def _codes(report: Health) -> dict[str, Severity]:
 
 def _step(now: QuorumView) -> str:
     assert now.quorum is not None
-    return next_step(now, keeping_up(now.quorum))
+    return next_step(now, judge(now).ready)
 
 
 def test_what_our_node_offers_is_not_taken_for_a_controller() -> None:

@@ -22,12 +22,15 @@ def test_a_quorum_that_is_well_has_no_findings() -> None:
     assert report.findings == ()
     assert report.is_well
     assert report.commits_per_s == 5
-    assert report.keeping_up == (1, 2, 3)
+    assert report.judgement.ready == (1, 2, 3)
 
 
 def test_a_voter_is_silent_after_three_fetch_timeouts() -> None:
+    """It does not count as a spare before that: it has not fetched since the earlier look."""
     for fetched, expected in (
-        (NOW - SILENT_MS, set()),
+        (NOW - 1499, set()),
+        (NOW - 1500, {"NO-SPARE"}),
+        (NOW - SILENT_MS, {"NO-SPARE"}),
         (NOW - SILENT_MS - 1, {"SILENT", "NO-SPARE"}),
     ):
         voters = [replica(1), replica(2), replica(3, fetched=fetched, caught_up=NOW)]
@@ -90,8 +93,8 @@ def test_two_leaders_of_one_epoch_are_worse_than_of_two() -> None:
 
 def test_whoever_names_another_leader_disagrees() -> None:
     quorum = described([replica(n) for n in (1, 2, 3)])
-    assert _codes(view(quorum, node(2), node(3, leader=3, epoch=4))) == {"DISAGREE"}
-    assert _codes(view(quorum, node(2), node(3, leader=None, epoch=5))) == {"DISAGREE"}
+    for other in (node(3, leader=3, epoch=4), node(3, leader=None, epoch=5)):
+        assert _codes(view(quorum, node(2), other)) == {"DISAGREE", "NO-SPARE"}
 
 
 def test_an_idle_log_is_no_fault_and_a_stuck_one_is() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from kraftool.client.change import QuorumChange, blocked
 from kraftool.client.health import health
+from kraftool.client.judgement import judge
 from kraftool.client.model import QuorumView
 from kraftool.client.quorum_json import (
     ChangeDocument,
@@ -37,7 +38,7 @@ def rows(document: Any) -> list[dict[str, str]]:
         describe_document(NO_LEADER),
         health_document(health(well(), well())),
         health_document(health(without_controller(), without_controller())),
-        MayStopDocument(may_stop=may_stop(well(), well(), 2)),
+        MayStopDocument(may_stop=may_stop(judge(well()), 2)),
         ChangeDocument(quorum_change=CHANGE, is_dry_run=True),
     ],
     ids=lambda document: type(document).__name__,
@@ -53,6 +54,6 @@ def test_csv_has_replicas_findings_and_checks() -> None:
     assert rows(describe_document(NO_LEADER)) == []
     table = rows(health_document(health(NO_LEADER, NO_LEADER)))
     assert "KT-LIVE-NO-ANSWER" in {row["code"] for row in table}
-    answered = may_stop(well(), well(), 2)
+    answered = may_stop(judge(well()), 2)
     checks = rows(MayStopDocument(may_stop=answered))
     assert [check["reason"] for check in checks] == [check.reason for check in answered.checks]

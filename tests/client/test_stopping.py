@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from kraftool.client import stopping
+from kraftool.client.judgement import judge
 from kraftool.client.model import QuorumView
-from kraftool.client.stopping import StopVerdict, ask_may_stop, may_stop
+from kraftool.client.stopping import StopPermission, StopVerdict, ask_may_stop, may_stop
 from tests.client.views import (
     NOW,
     described,
@@ -29,6 +30,10 @@ THEN = well(mark=90, at=BEFORE)
 KAFKAS = [node(node_id, runs_controller=True) for node_id in (2, 3)]
 
 
+def _may_stop(before: QuorumView, now: QuorumView, node_id: int) -> StopPermission:
+    return may_stop(judge(now, before), node_id)
+
+
 def _quorum(*voters: Any, mark: int = 100, others: Sequence[Any] = KAFKAS) -> QuorumView:
     return view(described(voters, mark=mark), *others)
 
@@ -36,16 +41,16 @@ def _quorum(*voters: Any, mark: int = 100, others: Sequence[Any] = KAFKAS) -> Qu
 def test_any_of_three_voters_may_stop_while_all_follow() -> None:
     now = _quorum(replica(1), replica(2), replica(3))
     for voter in (1, 2, 3):
-        assert may_stop(THEN, now, voter).verdict is StopVerdict.YES
-    leading = may_stop(THEN, now, 1)
+        assert _may_stop(THEN, now, voter).verdict is StopVerdict.YES
+    leading = _may_stop(THEN, now, 1)
     assert any("node 1 leads" in check.reason for check in leading.checks)
 
 
 def test_no_other_voter_may_stop_while_one_is_down() -> None:
     now = _quorum(replica(1), replica(2), replica(3, fetched=BEFORE), others=[KAFKAS[0], gone(3)])
-    assert may_stop(THEN, now, 1).verdict is StopVerdict.NOT_NOW
-    assert may_stop(THEN, now, 2).verdict is StopVerdict.NOT_NOW
-    assert may_stop(THEN, now, 3).verdict is StopVerdict.YES, "it is down already"
+    assert _may_stop(THEN, now, 1).verdict is StopVerdict.NOT_NOW
+    assert _may_stop(THEN, now, 2).verdict is StopVerdict.NOT_NOW
+    assert _may_stop(THEN, now, 3).verdict is StopVerdict.YES, "it is down already"
 
 
 def test_a_voter_that_is_down_is_not_only_out_of_reach() -> None:
@@ -59,13 +64,13 @@ def test_a_voter_that_is_down_is_not_only_out_of_reach() -> None:
         now = _quorum(
             replica(1), replica(2), replica(3, fetched=fetched), others=[KAFKAS[0], refused]
         )
-        reasons = [check.reason for check in may_stop(THEN, now, 1).checks]
+        reasons = [check.reason for check in _may_stop(THEN, now, 1).checks]
         assert any(words in reason for reason in reasons), reasons
 
 
 def test_enough_ready_voters_are_named_as_such() -> None:
     reasons = [
-        check.reason for check in may_stop(THEN, _quorum(*map(replica, (1, 2, 3))), 2).checks
+        check.reason for check in _may_stop(THEN, _quorum(*map(replica, (1, 2, 3))), 2).checks
     ]
     assert "2 of 3 voters are ready without node 2 (voters 1 and 3), and 2 are enough" in reasons
 
@@ -74,7 +79,7 @@ def test_enough_ready_voters_are_named_as_such() -> None:
 def test_a_voter_that_died_a_moment_ago_does_not_count(fetched: int, verdict: StopVerdict) -> None:
     """`health` lets it keep up for 6 s; a gate may not."""
     now = _quorum(replica(1), replica(2), replica(3, fetched=BEFORE + fetched))
-    assert may_stop(THEN, now, 2).verdict is verdict
+    assert _may_stop(THEN, now, 2).verdict is verdict
 
 
 @pytest.mark.parametrize(("end", "verdict"), [(90, StopVerdict.YES), (89, StopVerdict.NOT_NOW)])
@@ -82,7 +87,7 @@ def test_a_voter_without_all_committed_records_does_not_count(
     end: int, verdict: StopVerdict
 ) -> None:
     now = _quorum(replica(1), replica(2), replica(3, end=end))
-    answer = may_stop(THEN, now, 2)
+    answer = _may_stop(THEN, now, 2)
     assert answer.verdict is verdict
     assert any("1 committed record" in check.reason for check in answer.checks) is (end == 89)
 
@@ -91,8 +96,8 @@ def test_a_voter_that_is_not_reached_or_knows_another_leader_does_not_count() ->
     voters = (replica(1), replica(2), replica(3))
     for other in (gone(3), node(3, leader=None, epoch=5), node(3, leader=1, epoch=4)):
         now = _quorum(*voters, others=[KAFKAS[0], other])
-        assert may_stop(THEN, now, 2).verdict is StopVerdict.NOT_NOW
-        assert may_stop(THEN, now, 3).verdict is StopVerdict.YES
+        assert _may_stop(THEN, now, 2).verdict is StopVerdict.NOT_NOW
+        assert _may_stop(THEN, now, 3).verdict is StopVerdict.YES
 
 
 def test_the_leader_may_stop_only_if_another_controller_is_ready() -> None:
@@ -100,30 +105,30 @@ def test_the_leader_may_stop_only_if_another_controller_is_ready() -> None:
     witnesses = [node(other, runs_controller=False) for other in (2, 3)]
     unknown = [node(other, runs_controller=None) for other in (2, 3)]
     for others in (witnesses, unknown):
-        assert may_stop(THEN, _quorum(*voters, others=others), 1).verdict is StopVerdict.NOT_NOW
+        assert _may_stop(THEN, _quorum(*voters, others=others), 1).verdict is StopVerdict.NOT_NOW
     mixed = [witnesses[0], KAFKAS[1]]
-    assert may_stop(THEN, _quorum(*voters, others=mixed), 1).verdict is StopVerdict.YES
+    assert _may_stop(THEN, _quorum(*voters, others=mixed), 1).verdict is StopVerdict.YES
 
 
 def test_a_leader_without_a_controller_lets_nobody_stop_but_itself() -> None:
     before, now = without_controller(end=90, at=BEFORE), without_controller()
-    assert may_stop(before, now, 1).verdict is StopVerdict.NOT_NOW
-    assert may_stop(before, now, 3).verdict is StopVerdict.YES
+    assert _may_stop(before, now, 1).verdict is StopVerdict.NOT_NOW
+    assert _may_stop(before, now, 3).verdict is StopVerdict.YES
 
 
 def test_nobody_may_stop_around_an_election() -> None:
     voters = (replica(1), replica(2), replica(3))
     now = _quorum(*voters)
     no_leader = QuorumView(nodes=tuple(node(other, leader=None, epoch=6) for other in (1, 2, 3)))
-    assert may_stop(THEN, no_leader, 2).verdict is StopVerdict.NOT_NOW
-    assert may_stop(no_leader, now, 2).verdict is StopVerdict.NOT_NOW
+    assert _may_stop(THEN, no_leader, 2).verdict is StopVerdict.NOT_NOW
+    assert _may_stop(no_leader, now, 2).verdict is StopVerdict.NOT_NOW
     earlier = view(replace(described(voters, mark=90), leader_epoch=4), *KAFKAS)
-    assert may_stop(earlier, now, 2).verdict is StopVerdict.NOT_NOW
+    assert _may_stop(earlier, now, 2).verdict is StopVerdict.NOT_NOW
 
 
 def test_nobody_may_stop_while_nothing_is_committed() -> None:
     stuck = _quorum(replica(1, end=120), replica(2, end=90), replica(3, end=90), mark=90)
-    assert may_stop(THEN, stuck, 2).verdict is StopVerdict.NOT_NOW
+    assert _may_stop(THEN, stuck, 2).verdict is StopVerdict.NOT_NOW
 
 
 def test_of_five_voters_two_may_be_down() -> None:
@@ -134,18 +139,18 @@ def test_of_five_voters_two_may_be_down() -> None:
         gone_ids = [5, 4][:down]
         voters = [replica(n, fetched=BEFORE if n in gone_ids else NOW) for n in ids]
         others = [gone(n) if n in gone_ids else kafkas[n - 2] for n in ids if n > 1]
-        assert may_stop(before, view(described(voters), *others), 2).verdict is verdict
+        assert _may_stop(before, view(described(voters), *others), 2).verdict is verdict
 
 
 def test_waiting_does_not_help_with_two_voters_or_an_unknown_node() -> None:
     now = view(described([replica(1), replica(2)]), KAFKAS[0])
-    assert may_stop(now, now, 2).verdict is StopVerdict.NEVER
-    assert may_stop(THEN, well(), 9).verdict is StopVerdict.NEVER
+    assert _may_stop(now, now, 2).verdict is StopVerdict.NEVER
+    assert _may_stop(THEN, well(), 9).verdict is StopVerdict.NEVER
 
 
 def test_an_observer_may_stop_and_its_partitions_were_not_looked_at() -> None:
     quorum = described([replica(1), replica(2), replica(3)], [replica(4)])
-    answer = may_stop(THEN, view(quorum, *KAFKAS), 4)
+    answer = _may_stop(THEN, view(quorum, *KAFKAS), 4)
     assert answer.verdict is StopVerdict.YES
     assert any("were not checked" in check.reason for check in answer.checks)
 

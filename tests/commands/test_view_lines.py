@@ -9,6 +9,7 @@ from datetime import UTC
 import pytest
 
 from kraftool.client.health import health
+from kraftool.client.judgement import judge
 from kraftool.client.stopping import may_stop
 from kraftool.commands.output import Output
 from kraftool.commands.pipeline_audit_view import write_audit
@@ -49,8 +50,10 @@ WRITERS: dict[str, Callable[[Output], None]] = {
     "quorum describe of a lost majority": lambda to: write_quorum(to, LOST, UTC),
     "quorum health": lambda to: write_health(to, health(THEN, well()), UTC),
     "quorum health of a lost majority": lambda to: write_health(to, health(THEN, LOST), UTC),
-    "quorum may-stop": lambda to: write_permission(to, may_stop(THEN, well(), 1)),
-    "quorum may-stop of a lost majority": lambda to: write_permission(to, may_stop(THEN, LOST, 1)),
+    "quorum may-stop": lambda to: write_permission(to, may_stop(judge(well(), THEN), 1)),
+    "quorum may-stop of a lost majority": lambda to: write_permission(
+        to, may_stop(judge(LOST, THEN), 1)
+    ),
     "pipeline audit": lambda to: write_audit(to, sick(12)),
     "pipeline audit without findings": lambda to: write_audit(to, sound(3)),
     "pipeline tables": lambda to: write_report(to, TABLES),

@@ -154,7 +154,7 @@ def test_each_node_is_killed_while_only_its_address_is_watched(quorum: Cluster) 
                     return (
                         _reached(report) == rest
                         and report.leader_id in rest
-                        and report.tolerance.reason.startswith("2 of 3 voters keep up")
+                        and report.tolerance.reason.startswith("2 of 3 voters are ready")
                     )
 
                 report = until(f"a leader without node {number}", has_another_leader)

@@ -103,7 +103,7 @@ def test_a_leader_is_killed_while_one_watches(quorum: Cluster, tmp_path: Path) -
     try:
         terminal.wait(rf"● node {leader.id} +epoch {epoch}")
         terminal.wait("1, 2, 3  committed  majority 2")
-        terminal.wait("3 of 3 voters keep up, 2 are needed")
+        terminal.wait("3 of 3 voters are ready, 2 are needed")
         terminal.wait(rf"watching begins: node {leader.id} leads epoch {epoch}")
         for node in nodes:  # each says itself who leads
             row = (node.directory_id, node.at("CONTROLLER"), f"node {leader.id}, epoch {epoch}")

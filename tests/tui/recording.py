@@ -23,6 +23,8 @@ from kraftool.watching.remembering import Remembering
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown
 
+_CONTROLLER = {"Vote": (0, 2), "CreateTopics": (2, 7)}
+"""The recorded nodes are Kafka's controllers. Which APIs they offered was not recorded."""
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "watch"
 
 
@@ -111,7 +113,7 @@ def _read_answer(answer: Mapping[str, Any]) -> NodeAnswer:
         is_reached=answer["isReached"],
         cluster_id=answer["clusterId"],
         offered=Offered(
-            apis={},
+            apis=_CONTROLLER if answer["isReached"] else {},
             supported=supported,
             finalized=answer["finalized"],
             finalized_epoch=answer["finalizedEpoch"],

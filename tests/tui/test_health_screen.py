@@ -182,6 +182,6 @@ def test_a_recorded_election_is_told_when_it_is_seen() -> None:
             given.next()
             await settled(pilot)
         assert {"KT-LIVE-ELECTION", "KT-LIVE-UNREACHED", "KT-LIVE-NO-SPARE"} <= seen
-        assert "2 of 3 voters keep up" in shown(pilot)
+        assert "2 of 3 voters ready" in shown(pilot)
 
     run(body, given, size=(120, 30))

@@ -93,7 +93,7 @@ def test_the_row_under_the_cursor_is_told_at_length() -> None:
         await press(pilot, "j")
         shown = screen(app)
         assert "leader 2  directory iywXxXdXTqGRKgNUsOmpaA  127.0.0.1:52521" in shown
-        assert "it leads: another one will be elected; restart it last" in shown
+        assert "it leads: another node will be elected; restart it last" in shown
         await press(pilot, "d")
         assert "restart it last" not in screen(app)
         await press(pilot, "d", "G")

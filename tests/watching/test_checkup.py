@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.client.health import health
+from kraftool.client.model import QuorumView
 from kraftool.client.thresholds import LOOKS_APART_S
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
@@ -15,12 +16,13 @@ from kraftool.watching.checkup import (
     BETWEEN,
     DoctorCheckup,
     Doctored,
-    LiveHealth,
     complaints,
     counted,
     document,
     examine_directories,
+    live_health,
 )
+from kraftool.watching.picture import Picture
 from kraftool.watching.task import Task
 from tests.tui.recording import pictures
 
@@ -80,33 +82,35 @@ def test_partial_results_are_what_doctor_says_of_single_directories(fixtures_dir
 @pytest.mark.parametrize("name", ["healthy", "leader-killed", "no-leader", "uncommitted-voter"])
 def test_live_nodes_are_judged_as_quorum_health_judges_them(name: str) -> None:
     """By the newest look, and one that was taken long enough before."""
-    judge = LiveHealth()
     given = [picture.view for picture in pictures(name)]
-    judged = [judge.judge(view) for view in given if view is not None]
+    judged = live_health(pictures(name)[-1])
     now = given[-1]
     assert now is not None
-    at_ms = max(node.asked_ms for node in now.nodes)
+
+    def asked_ms(view: QuorumView) -> int:
+        if view.leader is not None:
+            return view.leader.asked_ms
+        return max(node.asked_ms for node in view.nodes)
+
     older = [
         view
         for view in given
-        if view is not None
-        and at_ms - max(node.asked_ms for node in view.nodes) >= LOOKS_APART_S * 1000
+        if view is not None and asked_ms(now) - asked_ms(view) >= LOOKS_APART_S * 1000
     ]
-    assert judged[-1].findings == health(older[-1], now).findings
+    assert judged.findings == health(older[-1], now).findings
 
 
 def test_one_look_says_nothing_of_what_only_time_shows() -> None:
     (first, *_) = pictures("healthy")
     assert first.view is not None
-    report = LiveHealth().judge(first.view)
+    report = live_health(first)
     assert not {finding.code for finding in report.findings} & {"KT-LIVE-IDLE", "KT-LIVE-STUCK"}
     assert report.commits_per_s is None
 
 
 def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None:
-    view = pictures("no-leader")[-1].view
-    assert view is not None
-    live = LiveHealth().judge(view)
+    last = pictures("no-leader")[-1]
+    live = live_health(Picture(at_ms=last.at_ms, view=last.view))
     doctored = examine_directories(_directories(fixtures_dir), Task())
     examined = DoctorCheckup(doctored=doctored, at_ms=0, took_ms=0)
     merged = complaints(live, examined)

@@ -18,7 +18,8 @@ from kraftool.client.target import Target
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.voters.matrix import history_rows
 from kraftool.watching import voter_board
-from kraftool.watching.checkup import LiveHealth, MetadataHealth, MetadataWatch
+from kraftool.watching.checkup import MetadataHealth, MetadataWatch, live_health
+from kraftool.watching.picture import Picture
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import StoppedError, Task
 from tests.client.scripted_leader import ScriptedLeader
@@ -34,6 +35,10 @@ def _with(leader: ScriptedLeader, body: Callable[[Target, QuorumView], Awaitable
             await body(Target(bootstrap=(leader.bound,), access=Access(timeout_s=10)), view)
 
     asyncio.run(run())
+
+
+def _picture(view: QuorumView) -> Picture:
+    return Picture(at_ms=0, view=view)
 
 
 @pytest.fixture
@@ -107,7 +112,7 @@ def test_metadata_is_read_whole_once_and_then_only_what_came() -> None:
         }
         assert second.cluster is not None
         assert second.cluster.brokers == first.cluster.brokers
-        judged = LiveHealth().judge(view, second)
+        judged = live_health(_picture(view), second)
         assert judged.cluster is second.cluster
         assert {finding.code for finding in second.cluster.findings} <= {
             finding.code for finding in judged.findings
@@ -129,7 +134,7 @@ def test_without_a_leader_it_says_so_and_asks_again_at_once() -> None:
         assert reading.is_due(reading.at_ms)
         read = await asyncio.to_thread(MetadataWatch(target).look, view, Task())
         assert not read.is_due(read.at_ms + read.took_ms)
-        assert not LiveHealth().judge(gone, reading).is_well
+        assert not live_health(_picture(gone), reading).is_well
 
     _with(leader, body)
 
@@ -146,7 +151,8 @@ def test_reading_ends_with_the_view() -> None:
 
 def test_nothing_is_said_of_metadata_that_nobody_was_asked_for() -> None:
     view = ScriptedLeader(FOLDER).view()
-    assert LiveHealth().judge(view, MetadataHealth()).findings == LiveHealth().judge(view).findings
+    picture = _picture(view)
+    assert live_health(picture, MetadataHealth()).findings == live_health(picture).findings
 
 
 def test_directories_alone_ask_nobody(surveyed: Callable[[QuorumView], None]) -> None:

@@ -80,7 +80,7 @@ def test_a_killed_leader_is_told_until_the_next_one_leads() -> None:
     assert (last.leader_id, last.epoch, last.elections_seen) == (3, 2, 1)
     assert [(election.epoch, election.leader_id) for election in last.elections] == [(2, 3)]
     assert last.tolerance.failures == 0
-    assert last.tolerance.reason == "2 of 3 voters keep up, 2 are needed"
+    assert last.tolerance.reason == "2 of 3 voters are ready, 2 are needed"
     safe = {
         replica_status.node_id: replica_status.restart.is_safe
         for replica_status in last.replicas
@@ -90,7 +90,7 @@ def test_a_killed_leader_is_told_until_the_next_one_leads() -> None:
     assert not _row(last, 2).is_reached
     assert [statement.reason for statement in last.statements] == [
         "Node 2, a voter, cannot be reached: connection refused.",
-        "No voter can be lost: 2 of 3 voters keep up, 2 are needed.",
+        "No voter can be lost: 2 of 3 voters are ready, 2 are needed.",
     ]
     assert [statement.advice for statement in last.statements] == [
         "check its process, then the network",
@@ -183,6 +183,10 @@ def test_opinions_that_differ_are_said_in_words() -> None:
     assert texts == [
         "Node 2 knows no leader in its epoch 6; node 1 leads epoch 7.",
         "Node 3 takes node 2 for the leader of epoch 4; node 1 leads epoch 7.",
+        (
+            "No voter can be lost: 1 of 3 voters is ready, 2 are needed; voter 2 does not count: it"
+            " knows no leader of epoch 6; voter 3 does not count: it knows leader 2 of epoch 4."
+        ),
     ]
 
 
@@ -223,7 +227,7 @@ def test_the_last_two_voters_must_not_be_restarted_and_a_dead_one_may() -> None:
     assert restarts[1] is not None
     assert not restarts[1].is_safe
     assert restarts[2] is not None
-    assert restarts[2].reason == "without it 1 of 3 voters would keep up, 2 are needed"
+    assert restarts[2].reason == "1 of 3 voters are ready without node 2, but 2 are needed"
     assert restarts[3] is not None
     assert restarts[3].is_safe
 
@@ -278,7 +282,7 @@ def test_a_kafka_among_witnesses_is_not_to_be_restarted() -> None:
     report = quorum_report(_picture(view(quorum, *witnesses)))
     assert report.tolerance.failures == 0
     assert report.tolerance.reason == (
-        "3 of 3 voters keep up, 2 are needed; only node 1 is known to run a controller"
+        "3 of 3 voters are ready, 2 are needed; only node 1 is known to run a controller"
     )
     safe = {
         replica_status.node_id: replica_status.restart.is_safe

@@ -191,7 +191,7 @@ class HealthScreen(TaskView):
     def _about(self) -> Iterable[str]:
         live, examined = self._live, self._examined
         if live is not None and live.view.quorum is not None:
-            yield f"{len(live.keeping_up)} of {many(len(live.view.voters), 'voter')} keep up"
+            yield f"{len(live.judgement.ready)} of {many(len(live.view.voters), 'voter')} ready"
             if live.commits_per_s is not None:
                 yield f"{live.commits_per_s:.1f} records/s"
         if live is not None and live.cluster is not None:

@@ -48,7 +48,7 @@ NO_CONTROLLER = _kind(
 ONE_CONTROLLER = _kind(
     "ONE-CONTROLLER",
     _WARNING,
-    "Only one of the voters that keep up runs a controller. The others are witnesses. If that"
+    "Only one of the voters that are ready runs a controller. The others are witnesses. If that"
     " one fails, no active controller can be elected.",
     "replace a witness with a controller, or bring back the voters that do not keep up",
 )
@@ -90,9 +90,11 @@ CLUSTER_ID = _kind(
 NO_SPARE = _kind(
     "NO-SPARE",
     _WARNING,
-    "Only just a majority of the voters keeps up. If one more of them fails, nothing can be"
-    " committed.",
-    "bring back the voters that do not keep up before you stop anything else",
+    "Only just a majority of the voters is ready. If one more of them fails, nothing can be"
+    " committed. A voter is ready if it answers kraftool, knows the leader, fetches from it, and"
+    " has what was committed. A voter that fetches but cannot be reached is no spare: if the leader"
+    " fails, it may not get the other votes.",
+    "bring back the voters that are not ready before you stop anything else",
 )
 NO_MAJORITY = _kind(
     "NO-MAJORITY",
@@ -149,7 +151,8 @@ FEATURES_DIFFER = _kind(
 FEW_VOTERS = _kind(
     "FEW-VOTERS",
     _INFO,
-    "A quorum with one or two voters cannot tolerate any failure.",
+    "A quorum with one or two voters cannot tolerate any failure. This is an info for one voter,"
+    " which is a choice, and a warning for two, which fail more often than one.",
     "add controllers until there are three or five voters",
 )
 EVEN_VOTERS = _kind(

@@ -1,0 +1,75 @@
+"""What happened between two looks at a live quorum, and what makes any stop a risk.
+
+Owns the choice of the earlier look, and the words on elections and commits between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.client.model import QuorumView
+from kraftool.client.second_look import awaits_commit, leader_end
+from kraftool.client.thresholds import LOOKS_APART_S, leader_clock
+from kraftool.reports.text.words import many
+
+_TOO_OLD_MS = 60_000
+"""An older look says nothing about now."""
+
+
+def earlier_look(looks: Sequence[QuorumView], now: QuorumView) -> QuorumView | None:
+    """Return the newest look that is old enough to compare this one with; None if there is none.
+
+    The age counts between the leaders' answers: on a slow path two looks may show the same one.
+    """
+    at_ms = _answered_ms(now)
+    fit = [
+        look for look in looks if LOOKS_APART_S * 1000 <= at_ms - _answered_ms(look) <= _TOO_OLD_MS
+    ]
+    return fit[-1] if fit else None
+
+
+def _answered_ms(view: QuorumView) -> int:
+    if view.leader is not None:
+        return view.leader.asked_ms
+    return max((node.asked_ms for node in view.nodes), default=0)
+
+
+def two_leaders(now: QuorumView) -> str:
+    """Return who says that it leads if several nodes do; empty if not."""
+    if len(now.leaders) < 2:
+        return ""
+    return ", ".join(f"{leader.name} of epoch {leader.epoch}" for leader in now.leaders)
+
+
+def election_between(before: QuorumView | None, now: QuorumView) -> str:
+    """Return which epoch began between two looks; empty if none did."""
+    if before is None or before.epoch is None or now.epoch is None or now.epoch <= before.epoch:
+        return ""
+    return f"from epoch {before.epoch} to {now.epoch}"
+
+
+def stuck_between(before: QuorumView | None, now: QuorumView) -> str:
+    """Return what the leader wrote between two looks if it committed none of it; else empty."""
+    if before is None or not awaits_commit(before, now):
+        return ""
+    then, this = before.quorum, now.quorum
+    assert then is not None, "a leader answered in both looks"
+    assert this is not None, "a leader answered in both looks"
+    grown = leader_end(this) - leader_end(then)
+    seconds = (leader_clock(this) - leader_clock(then)) / 1000
+    return f"the leader wrote {many(grown, 'record')} in {seconds:.1f} s, but committed none"
+
+
+def unsettled(now: QuorumView, before: QuorumView | None, *, is_change_open: bool) -> Iterator[str]:
+    """Yield what makes any stop a risk."""
+    for words in (two_leaders(now), election_between(before, now), stuck_between(before, now)):
+        if words:
+            yield words
+    then = None if before is None else before.quorum
+    if is_change_open or (
+        then is not None
+        and now.quorum is not None
+        and {voter.replica for voter in then.voters}
+        != {voter.replica for voter in now.quorum.voters}
+    ):
+        yield "a voter change is not known to be committed"

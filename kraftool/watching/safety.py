@@ -1,0 +1,105 @@
+"""The judgement of a live quorum for a picture: how much may fail, and what may be restarted.
+
+Owns what a picture adds to it: the voters that the last leader had, voter changes that are not
+committed, and processes that hold the locks of watched directories. The judgement itself is
+`client/judgement.py`'s, and who may stop is `client/stopping.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kraftool.client.grades import Grade, ReplicaStanding
+from kraftool.client.judgement import Judgement, judge
+from kraftool.client.stopping import may_stop
+from kraftool.decoders.json_marks import Count
+from kraftool.reports.text.words import many
+from kraftool.storage.lock import LockState
+from kraftool.watching.picture import Picture
+from kraftool.watching.voter_state import VoterState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """The number of voters that may fail now."""
+
+    failures: Count | None
+    """None where it is not known; 0 also where nothing commits any more."""
+    reason: str
+    is_lost: bool = False
+    """True if there is already no majority."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartSafety:
+    """The judgement on a restart of a node now: safe if it costs the quorum at most an election."""
+
+    is_safe: bool
+    reason: str
+
+
+def judged(picture: Picture, voters: VoterState) -> Judgement | None:
+    """Return the judgement of a picture's live quorum; None if it is only of directories."""
+    if picture.view is None:
+        return None
+    return judge(
+        picture.view,
+        picture.history.before,
+        last_voters=[key.id for key in voters.now],
+        holders=_holders(picture),
+        is_change_open=voters.is_uncommitted,
+    )
+
+
+def _holders(picture: Picture) -> Mapping[int, str]:
+    """Return which process holds the lock of a node's directory, as far as that is watched."""
+    cluster_id = None if picture.view is None else picture.view.cluster_id
+    return {
+        look.node.node_id: "a process holds its lock"
+        if look.lock_pid is None
+        else f"pid {look.lock_pid} holds its lock"
+        for look in picture.directories
+        if look.lock is LockState.HELD
+        and look.node.node_id is not None
+        and look.node.cluster_id in (None, cluster_id)
+    }
+
+
+def tolerance(judgement: Judgement | None) -> Tolerance:
+    """Return how many of the voters may fail while commits still go on."""
+    if judgement is None:
+        return Tolerance(failures=None, reason="directories do not show which nodes run")
+    return Tolerance(
+        failures=judgement.failures, reason=judgement.reason, is_lost=judgement.is_lost
+    )
+
+
+def restarts(judgement: Judgement | None) -> Mapping[int, RestartSafety]:
+    """Return the safety of a restart of each replica that the leader reports, and of each voter."""
+    if judgement is None:
+        return {}
+    return {
+        replica.id: _restart(judgement, replica)
+        for replica in (*judgement.observers, *judgement.voters)
+    }
+
+
+def _restart(judgement: Judgement, replica: ReplicaStanding) -> RestartSafety:
+    if replica.grade is Grade.DOWN:
+        return RestartSafety(is_safe=True, reason="it is down")
+    if judgement.view.quorum is None:
+        if replica.grade in (Grade.ASTRAY, Grade.UNASKED):
+            return RestartSafety(is_safe=False, reason="no node leads: every voter is needed")
+        return RestartSafety(is_safe=False, reason=replica.reason)
+    permission = may_stop(judgement, replica.id)
+    others = len(set(judgement.ready) - {replica.id})
+    if not permission.is_allowed:
+        reason = permission.reason
+    elif replica not in judgement.voters:
+        reason = "it has no vote"
+    elif replica.id == judgement.view.quorum.leader_id:
+        reason = "it leads: another node will be elected; restart it last"
+    else:
+        reason = f"{many(others, 'other')} are ready, {judgement.majority} are needed"
+    return RestartSafety(is_safe=permission.is_allowed, reason=reason)

@@ -49,7 +49,8 @@ class PeerProxy:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
-            with suppress(OSError):
+            # Python 3.11 prints a traceback for a connection whose task was cancelled.
+            with suppress(OSError, asyncio.CancelledError):
                 await self._pass_on(reader, writer)
         finally:
             writer.transport.abort()

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,9 @@ LOOKS = (
     "doctor",
     "shell -c ls",
 )
-"""Every command that takes --bootstrap-controller, and changes nothing."""
+"""Every command that takes --bootstrap-controller, so that it changes nothing."""
+NEED_FILES = ("format", "storage format", "recover verify")
+"""They ask a quorum as `features` and `quorum health` do."""
 
 _PROBLEM = re.compile(r"\[[^]]*\] (?:WARN|ERROR|FATAL) .*")
 _OF_SERVING = re.compile(
@@ -126,6 +129,15 @@ def _ask_what_it_refuses(node: Node) -> None:
         return int(answer["errorCode"])
 
     assert asyncio.run(ask()) != 0
+
+
+def test_every_command_that_asks_a_quorum_is_tried() -> None:
+    pages = (Path(__file__).resolve().parents[2] / "man").glob("kraftool-*.1")
+    option = r"\fB\-\-bootstrap\-controller\fR"
+    asking = {page.stem for page in pages if option in page.read_text()}
+    looks = (takewhile(lambda word: word[0].isalpha(), words.split()) for words in LOOKS)
+    tried = {"-".join(("kraftool", *words)) for words in (*looks, *map(str.split, NEED_FILES))}
+    assert asking == tried
 
 
 @pytest.mark.parametrize(

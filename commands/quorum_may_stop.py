@@ -26,6 +26,14 @@ def may_stop(
             help="Maximum time to wait with --wait.",
         ),
     ] = WAIT_TIMEOUT_S,
+    metrics: Annotated[
+        list[str] | None,
+        Option(
+            "--metrics",
+            metavar="ID=HOST:PORT",
+            help="Address at which a kraftool node serves /metrics. Repeat it for more nodes.",
+        ),
+    ] = None,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = TIMEOUT_S,
@@ -46,6 +54,10 @@ def may_stop(
     kraftool cannot see if the voters reach each other, and does not check the partitions of
     brokers.
 
+    kraftool calls each voter itself, and cannot see whether the voters can call each other. With
+    --metrics it reads that from voters that kraftool node runs, started with --metrics-listen: no
+    node may stop while a voter that would remain cannot call another one.
+
     Ask for one node at a time, and restart it before you ask for the next one: kraftool does not
     remember that it allowed a stop.
 
@@ -56,15 +68,19 @@ def may_stop(
     import asyncio
 
     from kraftool.client.stopping import StopVerdict, ask_may_stop
+    from kraftool.commands.quorum_options import addresses, tell_unreached
     from kraftool.commands.quorum_options import target as target_of
-    from kraftool.commands.quorum_options import tell_unreached
 
     target = target_of(bootstrap_controller, command_config, timeout, resolve)
     to = Output(color=color, quiet=quiet, out=out)
-    wait_s = wait_timeout if wait else 0.0
-    permission, view = asyncio.run(
-        ask_may_stop(target, node_id, wait_s=wait_s, waiting=lambda why: to.note(f"waiting: {why}"))
+    asking = ask_may_stop(
+        target,
+        node_id,
+        wait_s=wait_timeout if wait else 0.0,
+        waiting=lambda why: to.note(f"waiting: {why}"),
+        metrics=addresses(metrics),
     )
+    permission, view = asyncio.run(asking)
     if output is RowFormat.TABLE:
         from kraftool.commands.quorum_change_run import write_permission
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from kraftool.client.model import NodeAnswer, QuorumView
     from kraftool.client.target import Target
+    from kraftool.raft.names import Endpoint
 
 Bootstrap = Annotated[
     str,
@@ -66,6 +67,16 @@ def target(
     try:
         return target_of(bootstrap, resolve or (), command_config, timeout)
     except (EndpointError, SettingsError) as error:
+        raise UsageError(error.message, hint=error.hint) from None
+
+
+def addresses(given: list[str] | None) -> dict[int, Endpoint]:
+    """Addresses by node id, from words ID=HOST:PORT."""
+    from kraftool.client.endpoints import EndpointError, parse_resolved
+
+    try:
+        return parse_resolved(given or ())
+    except EndpointError as error:
         raise UsageError(error.message, hint=error.hint) from None
 
 

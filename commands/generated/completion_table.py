@@ -210,6 +210,7 @@ COMMANDS = {
         _bootstrap_controller,
         (('--wait',), 'Wait until the node may stop.', None, False),
         (('--wait-timeout',), 'Maximum time to wait with --wait.', (), False),
+        (('--metrics',), 'Address at which a kraftool node serves /metrics. Repeat it for more nodes.', (), True),
         _command_config, _resolve, _timeout, _output, _out, _color, _quiet, _debug, _help,
     ),
     'quorum ready': (

@@ -1,7 +1,8 @@
 """Questions to one node: each a request whose answer is a value of the protocol, or an error.
 
-Owns which requests an outsider may send without being noticed: none of these changes anything, and
-a fetch names no replica, so that no leader counts it among its observers.
+Owns which requests an outsider may send without being noticed: none of these changes anything, a
+fetch names no replica, so that no leader counts it among its observers, and no node gets a request
+at which it would log an error.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from kraftool.client.failures import (
     NAME_A_CONTROLLER,
+    NO_METADATA_YET,
     OLD_METADATA_VERSION,
     advice_on_refusal,
     unasked,
@@ -22,6 +24,8 @@ from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import reason
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error, error_name
+from kraftool.image.metadata_version import CONTROLLER_REGISTRATION_LEVEL, METADATA_VERSION
+from kraftool.net.api_versions import Offered
 from kraftool.net.connection import Connection, connect
 from kraftool.net.errors import NetError, UnsupportedError
 from kraftool.net.security import ClientSecurity
@@ -121,9 +125,10 @@ async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float)
     replies = await asyncio.gather(
         _who_leads(connection, timeout_s),
         _describe(connection, timeout_s),
-        _cluster(connection, timeout_s),
+        _controllers(connection, timeout_s),
         return_exceptions=True,
     )
+    answer = replace(answer, offered=connection.offered)
     problems: list[str] = []
     advice: list[str] = []
     for reply in replies:
@@ -155,7 +160,15 @@ async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float)
                 leader_id=quorum.leader_id,
                 epoch=quorum.leader_epoch,
             )
-    if isinstance(cluster, dict):
+    if cluster is None:
+        is_starting = connection.offered.finalized_epoch < 0
+        problems.append(
+            "it does not name the controllers: it has not read any metadata yet"
+            if is_starting
+            else "it does not name the controllers"
+        )
+        advice.append(NO_METADATA_YET if is_starting else OLD_METADATA_VERSION)
+    elif isinstance(cluster, dict):
         if cluster["errorCode"]:
             problems.append(f"it refuses to describe the cluster: {_refusal(cluster)}")
             old = cluster["errorCode"] == Error.UNSUPPORTED_VERSION
@@ -238,6 +251,33 @@ async def _who_leads(connection: Connection, timeout_s: float) -> Response:
 
 async def _describe(connection: Connection, timeout_s: float) -> Response:
     return await ask(connection, "DescribeQuorum", DescribeQuorumRequest(), timeout_s)
+
+
+async def _controllers(connection: Connection, timeout_s: float) -> Value | None:
+    """Return the answer to DescribeCluster; None if the node would refuse it.
+
+    A controller below metadata.version 3.7-IV0 refuses it, and logs an ERROR. So does each one that
+    has just started, until it has read the cluster's level.
+    """
+    if not _names_controllers(connection.offered):
+        await connection.agree(timeout_s)  # it may have read metadata since it was last asked
+        if not _names_controllers(connection.offered):
+            return None
+    return await _cluster(connection, timeout_s)
+
+
+def _names_controllers(offered: Offered) -> bool:
+    """True unless the node is a controller of Kafka that cannot name the others.
+
+    Until it has read the cluster's level, it reports the lowest one; from 4.4 on, no level at all.
+    kraftool's own node reports kraft.version from its start, and can name the voters then.
+    """
+    level = offered.finalized.get(METADATA_VERSION)
+    if "DescribeCluster" not in offered.apis:
+        return True  # so that the answer says that
+    if level is None:
+        return bool(offered.finalized) or offered.finalized_epoch >= 0
+    return level >= CONTROLLER_REGISTRATION_LEVEL
 
 
 async def _cluster(

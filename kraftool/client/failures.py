@@ -24,6 +24,10 @@ OLD_METADATA_VERSION = (
     "the metadata.version is older than 3.7-IV0, so that a controller does not name the others:"
     " name all of them with --bootstrap-controller"
 )
+NO_METADATA_YET = (
+    "it has just started, or no node leads. Until then name all controllers with"
+    " --bootstrap-controller"
+)
 _ADVICE = {
     Failure.REFUSED: "check that the process is running, and that it listens on this address and"
     " port",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kraftool.client.change import Check, CheckResult, blocked, caution, fine, leadership
@@ -17,7 +17,9 @@ from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LOOKS_APART_S
+from kraftool.client.voter_calls import call_checks
 from kraftool.raft.messages import DescribeQuorumResponse
+from kraftool.raft.names import Endpoint
 from kraftool.reports.text.json_form import in_json
 from kraftool.reports.text.words import listed, many, numbered
 
@@ -47,6 +49,17 @@ class StopPermission:
         """True if it may stop now."""
         return self.verdict is StopVerdict.YES
 
+    def with_checks(self, checks: Iterable[Check]) -> StopPermission:
+        """Return the answer with more checks: not now, if one of them blocks."""
+        more = tuple(checks)
+        is_blocked = any(check.verdict is CheckResult.BLOCKED for check in more)
+        is_no_more_yes = is_blocked and self.verdict is StopVerdict.YES
+        return replace(
+            self,
+            checks=(*self.checks, *more),
+            verdict=StopVerdict.NOT_NOW if is_no_more_yes else self.verdict,
+        )
+
     @property
     def reason(self) -> str:
         """The first check that blocks; empty if the node may stop."""
@@ -57,10 +70,17 @@ class StopPermission:
 
 
 async def ask_may_stop(
-    target: Target, node_id: int, *, wait_s: float, waiting: Callable[[str], None]
+    target: Target,
+    node_id: int,
+    *,
+    wait_s: float,
+    waiting: Callable[[str], None],
+    metrics: Mapping[int, Endpoint] | None = None,
 ) -> tuple[StopPermission, QuorumView]:
     """Look at a quorum until a node may stop, for `wait_s` at most; return the last answer.
 
+    `metrics`: where voters serve their metrics, by id. Those that report their calls to the others
+    are believed.
     `waiting` gets each new reason for which the node may not stop yet. If the first look reaches no
     controller, the address is wrong or nothing runs, and there is no wait.
     """
@@ -72,6 +92,9 @@ async def ask_may_stop(
         await asyncio.sleep(LOOKS_APART_S)
         now = await target.survey()
         permission = may_stop(judge(now, before), node_id)
+        if metrics:
+            checks = await call_checks(metrics, now, node_id, target.access.timeout_s)
+            permission = permission.with_checks(checks)
         if permission.verdict is not StopVerdict.NOT_NOW or time.monotonic() >= deadline:
             return permission, now
         if permission.reason != reason:

@@ -195,13 +195,18 @@ class Connection:
         self._ended: NetError | None = None
         self._receiving = asyncio.get_running_loop().create_task(self._receive())
 
-    async def agree(self) -> None:
-        """Ask which versions there are, in an older one where the first is not known."""
+    async def agree(self, timeout_s: float | None = None) -> None:
+        """Ask which versions there are, in an older one where the first is not known.
+
+        `timeout_s`: for each of the two. Raises RequestTimeoutError.
+        """
         version = api_versions.FIRST_ASKED
-        body = await self._exchange(API_VERSIONS, version, api_versions.question(version))
+        question = api_versions.question(version)
+        body = await self._exchange(API_VERSIONS, version, question, timeout_s)
         if body["errorCode"] == api_versions.UNSUPPORTED_VERSION:
             version = min(api_versions.own_range(body)[1], version - 1)
-            body = await self._exchange(API_VERSIONS, version, api_versions.question(version))
+            question = api_versions.question(version)
+            body = await self._exchange(API_VERSIONS, version, question, timeout_s)
         if body["errorCode"]:
             raise ProtocolViolation(
                 f"{self.endpoint} refuses ApiVersions with error {body['errorCode']}"

@@ -25,7 +25,7 @@ from kraftool.raft.roles import (
 )
 
 _PREFIX = "kafka_server_raft_metrics_"
-_OWN_PREFIX = "kraftool_node_"
+OWN_PREFIX = "kraftool_node_"
 _STATES: dict[type, str] = {
     Leader: "leader",
     Candidate: "candidate",
@@ -143,7 +143,7 @@ class RaftMetrics:
         for name, text, value in gauges:
             yield MetricSample(_PREFIX + name, "gauge", text, value)
         yield MetricSample(
-            _OWN_PREFIX + "leads_without_controller", "gauge",
+            OWN_PREFIX + "leads_without_controller", "gauge",
             "1 while this node leads: the cluster has no active controller",
             float(isinstance(role, Leader) and role.hands_over),
         )  # fmt: skip
@@ -179,10 +179,10 @@ def samples_of(guests: Guests) -> Iterator[MetricSample]:
         ),
     )
     for name, text, value in gauges:
-        yield MetricSample(_OWN_PREFIX + name, "gauge", text, value)
+        yield MetricSample(OWN_PREFIX + name, "gauge", text, value)
     for refusal in ConnectionLimit:
         yield MetricSample(
-            f"{_OWN_PREFIX}connections_refused_total", "counter",
+            f"{OWN_PREFIX}connections_refused_total", "counter",
             "Connections that were refused, by the limit that they were over",
             guests.refused[refusal], f'{{limit="{refusal}"}}',
         )  # fmt: skip

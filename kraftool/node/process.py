@@ -43,6 +43,7 @@ from kraftool.node.runner import Runner, WallClock
 from kraftool.node.security import Security
 from kraftool.node.serving import Serving, served
 from kraftool.node.standby import is_caught_up, standby_of, supported_features
+from kraftool.node.voter_calls import VoterCalls
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.events import Effect, Event, RequestReceived, ResponseReceived
 from kraftool.raft.names import Endpoint, Endpoints, ProtocolError
@@ -185,6 +186,9 @@ async def _run(
         controlling=controlling,
     )
     if options.metrics is not None:
+        calls = VoterCalls(lambda: runner.raft, partial(reach, "raft-client"))
+        closing.push_async_callback(calls.close)
+        calls.start()
         of_controller = None
         if controlling is not None:
             of_controller = ControllerMetrics(controlling, standby.image)
@@ -192,6 +196,7 @@ async def _run(
         def samples() -> Iterator[MetricSample]:
             yield from metrics.samples(runner.raft)
             yield from samples_of(server.guests)
+            yield from calls.samples()
             yield from metadata_samples(runner, standby)
             if of_controller is not None:
                 yield from of_controller.samples(runner.raft)

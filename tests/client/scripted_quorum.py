@@ -9,6 +9,7 @@ from dataclasses import replace
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import RequestFrame
+from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.net.guests import Listener
 from kraftool.net.server import Peer, Server
 from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse
@@ -36,6 +37,8 @@ KEYS = {
     "DescribeCluster": 60,
 }
 BROKER = 10
+LEVEL = 30
+"""Of metadata.version: 4.3-IV0."""
 MISMATCHED_ENDPOINT_TYPE = 114
 
 
@@ -149,4 +152,6 @@ def _offered(served: dict[str, tuple[int, int]]) -> Value:
         {"apiKey": KEYS[name], "minVersion": low, "maxVersion": high}
         for name, (low, high) in served.items()
     ]
-    return {"errorCode": 0, "apiKeys": keys}
+    level = {"name": METADATA_VERSION, "minVersionLevel": LEVEL, "maxVersionLevel": LEVEL}
+    features = {"finalizedFeatures": [level], "finalizedFeaturesEpoch": 9}
+    return {"errorCode": 0, "apiKeys": keys, **features}

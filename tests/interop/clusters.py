@@ -67,6 +67,9 @@ class Node:
     process: kafka.Process | None = None
     version: str = ""
     """The Kafka that runs it, where that is not the cluster's."""
+    host: str = HOST
+    within: tuple[str, ...] = ()
+    """The words before its command line, for one that runs in a namespace."""
 
     @property
     def broker(self) -> bool:
@@ -77,7 +80,7 @@ class Node:
         return "controller" in self.roles
 
     def at(self, listener: str) -> str:
-        return f"{HOST}:{self.ports[listener]}"
+        return f"{self.host}:{self.ports[listener]}"
 
     @property
     def metadata_log_dir(self) -> Path:
@@ -174,7 +177,13 @@ class Cluster:
     # --- making nodes -------------------------------------------------------------------------
 
     def add_node(
-        self, node_id: int, roles: Iterable[str], settings: Mapping[str, str] | None = None
+        self,
+        node_id: int,
+        roles: Iterable[str],
+        settings: Mapping[str, str] | None = None,
+        *,
+        host: str = HOST,
+        within: tuple[str, ...] = (),
     ) -> Node:
         """Choose ports and write down the node's base settings; quorum settings come after."""
         wanted = tuple(roles)
@@ -189,6 +198,8 @@ class Cluster:
             roles=wanted,
             directory=self.root / f"node-{node_id}",
             ports=ports,
+            host=host,
+            within=within,
         )
         node.settings = {
             "process.roles": ",".join(wanted),
@@ -274,7 +285,7 @@ class Cluster:
             version = node.version or self.version
             command = kafka.java_command(version, "kafka.Kafka", "server.properties", heap=heap)
             log = self.logs / f"node-{node.id}.log"
-            node.process = kafka.Process(command, log, cwd=node.directory)
+            node.process = kafka.Process([*node.within, *command], log, cwd=node.directory)
             self.note(f"node {node.id}: start")
         for node in nodes:
             self.wait_listening(node)
@@ -324,7 +335,7 @@ class Cluster:
             assert node.process is not None
             node.process.require_alive()
             with contextlib.suppress(OSError):
-                socket.create_connection((HOST, node.ports[listener]), 1).close()
+                socket.create_connection((node.host, node.ports[listener]), 1).close()
                 return True
             return False
 

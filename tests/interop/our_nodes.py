@@ -17,7 +17,7 @@ from kraftool.raft.names import OffsetAndEpoch
 from kraftool.storage.source import BytesSource
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
-from tests.ports import HOST, free_ports
+from tests.ports import free_ports
 
 PARTITION = "__cluster_metadata-0"
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,12 +36,12 @@ def start_ours(
         [port] = free_ports(1)
         command = [
             "env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "kraftool", "node", "run",
-            "--config", "server.properties", "--metrics-listen", str(port), *options,
+            "--config", "server.properties", "--metrics-listen", f"{node.host}:{port}", *options,
         ]  # fmt: skip
         if keeps_leading:
             command = [sys.executable, str(_LEADER), "server.properties", str(port)]
         log = cluster.logs / f"node-{node.id}.log"
-        node.process = kafka.Process(command, log, cwd=node.directory)
+        node.process = kafka.Process([*node.within, *command], log, cwd=node.directory)
         _metrics[node.process.pid] = port
     for node in nodes:
         assert node.process is not None
@@ -54,11 +54,17 @@ def is_ours(node: Node) -> bool:
     return node.process.pid in _metrics
 
 
+def metrics_at(node: Node) -> str:
+    """Where one of ours serves its metrics."""
+    assert node.process is not None
+    return f"{node.host}:{_metrics[node.process.pid]}"
+
+
 def metric(node: Node, name: str) -> int:
     """A raft metric of one of ours, by Kafka's name."""
     assert node.process is not None
     node.process.require_alive()
-    url = f"http://{HOST}:{_metrics[node.process.pid]}/metrics"
+    url = f"http://{metrics_at(node)}/metrics"
     with urllib.request.urlopen(url, timeout=60) as page:
         lines = page.read().decode().splitlines()
     line = next(line for line in lines if line.startswith(f"kafka_server_raft_metrics_{name} "))

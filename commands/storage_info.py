@@ -10,7 +10,7 @@ from kraftool.decoders.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InfoDocument:
-    """How the directories of a node are formatted."""
+    """The format of a node's directories."""
 
     log_directories: tuple[str, ...]
     """Those of log.dirs and metadata.log.dir that are there, formatted or not."""

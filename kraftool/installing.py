@@ -1,4 +1,4 @@
-"""How this installation gets what an extra brings: by the tool that made it.
+"""The way to install what an extra brings: by the tool that made this installation.
 
 Owns the command that a user is told. `pip install 'kraftool[spark]'` is right in no installation
 by pipx or uv, and not where kraftool came from a checkout.

@@ -68,7 +68,7 @@ def test_a_tool_of_uv_is_installed_again_from_where_it_came(
 
 
 def test_uvx_runs_it_from_where_it_came(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "prefix", "/home/me/.cache/uv/archive-v0/abc")
+    monkeypatch.setattr(sys, "prefix", "/var/cache/uv/archive-v0/abc")
     _from_checkout(monkeypatch)
     both = "--with 'absent-one>=1,<2' --with 'absent-two[sql]>=4'"
     assert install_hint("serve") == f"uvx {both} --from /src/kraftool kraftool"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kraftool.decoders.late_pattern import late_pattern
+from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT
 from kraftool.repair.plan import Action, Plan, PlanStep
 from kraftool.repair.plan_file import PlanFile
 from kraftool.repair.ranking import Host
@@ -48,11 +49,13 @@ def copy_step(
     folder = copy_of(source)
     whole = "__cluster_metadata-0"
     names = " ".join(("meta.properties", *(shlex.quote(file.path) for file in files or ())))
+    paths = (file.target.path for file in source.survey.files)
+    beside = " ".join(path for path in paths if path == BOOTSTRAP_CHECKPOINT)
     what = f"{source.survey.directory} of {source.name} to {target.name}, without the topics'"
     what += " folders"
     if files:
         what = f"{listed(file.name for file in files)} of {source.name} to {target.name}"
-    files_to_copy = names if files else f"{names} {whole}"
+    files_to_copy = names if files else " ".join(filter(None, (names, beside, whole)))
     return PlanStep(
         action=Action.COPY,
         hosts=(source.name, target.name),

@@ -78,6 +78,11 @@ def test_a_copied_source_that_is_repaired_too_is_copied_whole(seed: int, tmp_pat
     assert Robot(Incident.made(seed, tmp_path)).walk() == set()
 
 
+def test_a_copied_source_has_its_bootstrap_checkpoint(tmp_path: Path) -> None:
+    """Another edit of the plan moves it away there, and apply missed it in the copy."""
+    Robot(Incident.made(218, tmp_path, is_wide=True)).walk()
+
+
 def test_a_directory_whose_meta_properties_names_a_cluster_alone_is_found_in_its_plan(
     tmp_path: Path,
 ) -> None:

@@ -104,12 +104,22 @@ def _wrapped(text: str, width: int) -> list[str]:
     return wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
 
 
+_WITHOUT_VALUE = {"--explain": "list"}
+"""Options that may end a line without their value, and the value that they then have."""
+
+
 class ExplainedCommand(_Explained, TyperCommand):
     """A command of ours."""
 
     def __init__(self, *args: Any, **values: Any) -> None:
         super().__init__(*args, **values)
         self.adopt()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        last = args[-1] if args else ""
+        if last in _WITHOUT_VALUE and any(last in parameter.opts for parameter in self.params):
+            args = [*args, _WITHOUT_VALUE[last]]
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
         return [plain(parameter) for parameter in super().get_params(ctx)]

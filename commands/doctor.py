@@ -30,7 +30,9 @@ def doctor(
     explain: Annotated[
         str,
         Option(
-            "--explain", metavar="CODE", help="Explain a finding code. `list` explains all of them."
+            "--explain",
+            metavar="CODE",
+            help="Explain a finding code. `list`, or no code, explains all of them.",
         ),
     ] = "",
     ignore: IgnoredCodes = None,

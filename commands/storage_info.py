@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kraftool.commands.exit_code import ExitCode
-from kraftool.commands.options import Debug, Quiet, ServerProperties
+from kraftool.commands.options import (
+    Debug,
+    Out,
+    PlainFormat,
+    PlainOutput,
+    Quiet,
+    ServerProperties,
+)
 from kraftool.commands.output import Output, printable
+
+if TYPE_CHECKING:
+    from kraftool.storage.formatted import Formatted
 
 
 def info(
     config: ServerProperties,
+    output: PlainOutput = PlainFormat.TABLE,
+    out: Out = "",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -23,11 +37,24 @@ def info(
     from kraftool.node.config import read_config
     from kraftool.storage.formatted import look_at
 
-    to = Output(quiet=quiet)
+    to = Output(quiet=quiet, out=out)
     read = read_config(config)
     for note in read.notes:
         to.note(note)
     formatted = look_at(read.directories())
+    if output is PlainFormat.JSON:
+        from kraftool.commands.storage_info_json import storage_info_document
+
+        to.document(storage_info_document(formatted, read.notes))
+    else:
+        _show(to, formatted)
+    if formatted.problems:
+        to.raise_code(ExitCode.FINDING)
+    to.finish()
+
+
+def _show(to: Output, formatted: Formatted) -> None:
+    """Show it as kafka-storage does."""
     if formatted.directories:
         _list(to, "log director", ("y", "ies"), formatted.directories)
     meta = formatted.meta
@@ -43,8 +70,6 @@ def info(
         to.line()
     if formatted.problems:
         _list(to, "problem", ("", "s"), formatted.problems)
-        to.raise_code(ExitCode.FINDING)
-    to.finish()
 
 
 def _list(to: Output, what: str, endings: tuple[str, str], items: tuple[str, ...]) -> None:

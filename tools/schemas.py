@@ -139,6 +139,10 @@ DOCUMENTS = {
         title="kraftool storage format -o json",
         documents=("commands.storage_format_json:FormatDocument",),
     ),
+    "storage-info": Described(
+        title="kraftool storage info -o json",
+        documents=("commands.storage_info_json:StorageInfoDocument",),
+    ),
     "timeline": Described(
         title="kraftool timeline -o json, and the lines of -o jsonl",
         documents=("reports.timeline.document:TimelineDocument",),

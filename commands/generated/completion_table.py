@@ -151,7 +151,7 @@ COMMANDS = {
         _bootstrap_controller, _command_config, _resolve, _timeout, _output_2, _tz, _out, _color, _quiet, _debug, _help,
     ),
     'doctor': (
-        (('--explain',), 'Explain a finding code. `list` explains all of them.', _11, False),
+        (('--explain',), 'Explain a finding code. `list`, or no code, explains all of them.', _11, False),
         _ignore, _fail_on, _bootstrap_controller, _command_config, _resolve, _timeout, _verbose, _output, _out, _color, _quiet, _debug, _help,
     ),
     'verify-log': (
@@ -331,7 +331,7 @@ COMMANDS = {
         _config_2, _cluster_id, _standalone, _initial_controllers, _no_initial_controllers, _release_version, _kafka_home, _bootstrap_controller_2, _feature, _add_scram, _command_config, _resolve, _timeout, _ignore_formatted, _dry_run_2, _output_3, _quiet, _debug, _help,
     ),
     'storage info': (
-        _config_2, _quiet, _debug, _help,
+        _config_2, _output_3, _out, _quiet, _debug, _help,
     ),
     'storage random-uuid': (
         _debug, _help,

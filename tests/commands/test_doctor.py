@@ -367,3 +367,15 @@ def test_what_an_emptied_voter_needs(kraftool: Run, tmp_path: Path) -> None:
     nothing = kraftool("doctor", tmp_path / "nothing")
     assert nothing.code == 3
     assert "If a voter had it, the voter lost its log and its identity." in told_of(nothing)
+
+
+def test_explain_without_a_code_lists_all(kraftool: Run, fixtures_dir: Path) -> None:
+    listed = kraftool("doctor", "--explain", "list")
+    alone = kraftool("doctor", "--explain")
+    assert alone.code == listed.code == 0
+    assert alone.text == listed.text
+    assert "KT-LIVE-NO-LEADER" in alone.text
+    one = kraftool("doctor", "--explain", "KT-LIVE-NO-LEADER")
+    assert len(one.text) < len(listed.text)
+    missing = kraftool("doctor", fixtures_dir, "--ignore")
+    assert (missing.code, "--ignore requires a value" in missing.err) == (2, True)

@@ -17,6 +17,7 @@ from kraftool.decoders import meta_properties
 from kraftool.storage.format_voters import voters_of
 from kraftool.storage.random_ids import random_directory_id
 from kraftool.storage.scram_records import scram_user
+from tests.json_contract import validator
 
 Run = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -305,3 +306,28 @@ def test_the_keys_of_a_password_are_those_of_rfc_5802() -> None:
     assert user.name == "a b"
     assert user.record["storedKey"] == hashlib.sha256(client).digest()
     assert user.record["serverKey"] == hmac.digest(salted, b"Server Key", "sha256")
+
+
+def test_info_as_json_is_what_the_text_says(
+    kraftool: Run, fixtures_dir: Path, tmp_path: Path
+) -> None:
+    node = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2"
+    config = tmp_path / "server.properties"
+    for log_dir, code in ((node / "data", 0), (tmp_path / "nowhere", 1)):
+        config.write_text(
+            "process.roles=controller\nnode.id=2\ncontroller.listener.names=CONTROLLER\n"
+            "listeners=CONTROLLER://localhost:9092\n"
+            f"controller.quorum.bootstrap.servers=localhost:9092\nlog.dirs={log_dir}\n"
+        )
+        ran = kraftool("storage", "info", "-c", config, "-o", "json")
+        shown = kraftool("storage", "info", "-c", config)
+        assert (ran.code, shown.code) == (code, code)
+        document = json.loads(ran.out)
+        validator("storage-info").validate(document)
+        assert document["logDirs"] == ([str(log_dir)] if code == 0 else [])
+        assert all(problem in shown.text for problem in document["problems"])
+        assert bool(document["problems"]) is bool(code)
+        if document["clusterId"] is not None:
+            assert f"cluster.id={document['clusterId']}" in shown.text
+            assert f"directory.id={document['directoryId']}" in shown.text
+    assert document["nodeId"] is None

@@ -32,7 +32,7 @@ def doctor(
         Option(
             "--explain",
             metavar="CODE",
-            help="Explain a finding code, or all of them: without CODE, or with `list`.",
+            help="Explain a finding code. `list`, or no code, explains all of them.",
         ),
     ] = "",
     ignore: IgnoredCodes = None,

@@ -19,6 +19,7 @@ from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, advice_
 from kraftool.commands.options import PlainFormat
 from kraftool.commands.output import Output
 from kraftool.commands.typed_answer import asked
+from kraftool.decoders.error_codes import Error
 from kraftool.net.errors import NetError
 from kraftool.reports.findings.status import Status, worst_status
 
@@ -27,6 +28,10 @@ _STATUSES = {
     CheckResult.CAUTION: Status.WARN,
     CheckResult.BLOCKED: Status.BAD,
 }
+_LOOK_FIRST = (
+    " The change may still be committed. Look at the voters with kraftool quorum describe before"
+    " you try again: with two changes under way the voters can end up as in neither."
+)
 _DONE = {
     "add-controller": "Added",
     "remove-controller": "Removed",
@@ -126,10 +131,13 @@ def _ending(change: QuorumChange, *, dry_run: bool) -> Text:
             .append(".", style=QUIET)
         )
     if change.outcome is ChangeOutcome.REFUSED:
-        return text(f"The leader refused: {change.reason}", BAD)
+        refused = text(f"The leader refused: {change.reason}", BAD)
+        if change.reason.startswith(Error.REQUEST_TIMED_OUT.name):
+            refused.append(_LOOK_FIRST, style=WARN)
+        return refused
     return Text(
         "kraftool does not know whether this was done: no answer came, or no commit was seen."
-        " kraftool quorum describe shows the voters.",
+        f"{_LOOK_FIRST}",
         style=WARN,
     )
 

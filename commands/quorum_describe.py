@@ -51,8 +51,9 @@ def describe(
     A voter that runs no controller, such as a kraftool node, is shown as a witness. While one
     leads, topics cannot be created, and brokers that start exit.
 
-    Exits 1 if no node leads, the leader runs no controller, or nodes disagree; 4 if no node could
-    be reached. Nothing is changed. The quorum does not see kraftool as an observer.
+    Exits 1 if no node leads, if the leader has committed nothing in its epoch or runs no
+    controller, or if nodes disagree; 4 if no node could be reached. Nothing is changed. The quorum
+    does not see kraftool as an observer.
     """
     import asyncio
     import time

@@ -117,9 +117,10 @@ def tell_agreement(to: Output, view: QuorumView) -> None:
 
 
 def tell_reach(to: Output, view: QuorumView, *, shown: Sequence[NodeAnswer] = ()) -> None:
-    """Exit 4 if no node was reached; 1 if no node leads, the leader runs no controller, or nodes
-    disagree."""
+    """Exit 4 if no node was reached; 1 if no node leads, the leader has committed nothing in its
+    epoch or runs no controller, or nodes disagree."""
     tell_unreached(to, view, shown=shown)
     tell_agreement(to, view)
-    if view.lacks_controller:
+    has_committed = view.quorum is None or view.quorum.high_watermark >= 0
+    if view.lacks_controller or not has_committed:
         to.raise_code(ExitCode.FINDING)

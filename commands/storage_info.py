@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kraftool.commands.exit_code import ExitCode
-from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, ServerProperties
+from kraftool.commands.options import (
+    Debug,
+    Out,
+    PlainFormat,
+    PlainOutput,
+    Quiet,
+    ServerProperties,
+)
 from kraftool.commands.output import Output, printable
-from kraftool.decoders.dataclass import dataclass
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InfoDocument:
-    """The format of a node's directories."""
-
-    log_directories: tuple[str, ...]
-    """Those of log.dirs and metadata.log.dir that are there, formatted or not."""
-    cluster_id: str | None
-    """By the first formatted one, like the next three. null if none is formatted."""
-    node_id: int | None
-    directory_id: str | None
-    version: int | None
-    """Of meta.properties."""
-    problems: tuple[str, ...]
-    """Contradictions between the directories, and what is missing, for people."""
+if TYPE_CHECKING:
+    from kraftool.storage.formatted import Formatted
 
 
 def info(
     config: ServerProperties,
     output: PlainOutput = PlainFormat.TABLE,
+    out: Out = "",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -41,29 +37,27 @@ def info(
     from kraftool.node.config import read_config
     from kraftool.storage.formatted import look_at
 
-    to = Output(quiet=quiet)
+    to = Output(quiet=quiet, out=out)
     read = read_config(config)
     for note in read.notes:
         to.note(note)
     formatted = look_at(read.directories())
-    meta = formatted.meta
     if output is PlainFormat.JSON:
-        to.document(
-            InfoDocument(
-                log_directories=formatted.directories,
-                cluster_id=meta.cluster_id if meta is not None else None,
-                node_id=meta.node_id if meta is not None else None,
-                directory_id=meta.directory_id if meta is not None else None,
-                version=meta.version if meta is not None else None,
-                problems=formatted.problems,
-            )
-        )
-        if formatted.problems:
-            to.raise_code(ExitCode.FINDING)
-        to.finish()
-        return
+        from kraftool.commands.storage_info_json import storage_info_document
+
+        to.document(storage_info_document(formatted, read.notes))
+    else:
+        _show(to, formatted)
+    if formatted.problems:
+        to.raise_code(ExitCode.FINDING)
+    to.finish()
+
+
+def _show(to: Output, formatted: Formatted) -> None:
+    """Show it as kafka-storage does."""
     if formatted.directories:
         _list(to, "log director", ("y", "ies"), formatted.directories)
+    meta = formatted.meta
     if meta is not None:
         fields = {
             "cluster.id": meta.cluster_id,
@@ -76,8 +70,6 @@ def info(
         to.line()
     if formatted.problems:
         _list(to, "problem", ("", "s"), formatted.problems)
-        to.raise_code(ExitCode.FINDING)
-    to.finish()
 
 
 def _list(to: Output, what: str, endings: tuple[str, str], items: tuple[str, ...]) -> None:

@@ -136,11 +136,12 @@ DOCUMENTS = {
         title="kraftool explain -o json", documents=("commands.explain_json:ExplainDocument",)
     ),
     "format": Described(
-        title="kraftool storage format and storage info -o json",
-        documents=(
-            "commands.storage_format_json:FormatDocument",
-            "commands.storage_info:InfoDocument",
-        ),
+        title="kraftool storage format -o json",
+        documents=("commands.storage_format_json:FormatDocument",),
+    ),
+    "storage-info": Described(
+        title="kraftool storage info -o json",
+        documents=("commands.storage_info_json:StorageInfoDocument",),
     ),
     "timeline": Described(
         title="kraftool timeline -o json, and the lines of -o jsonl",

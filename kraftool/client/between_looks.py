@@ -35,8 +35,8 @@ def _answered_ms(view: QuorumView) -> int:
 
 
 def two_leaders(now: QuorumView) -> str:
-    """Return who says that it leads if several nodes do; empty if not."""
-    if len(now.leaders) < 2:
+    """Return who says that it leads if several nodes of a cluster do; empty if not."""
+    if len(now.leaders) < 2 or len(now.cluster_ids) > 1:
         return ""
     return ", ".join(f"{leader.name} of epoch {leader.epoch}" for leader in now.leaders)
 

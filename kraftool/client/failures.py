@@ -43,6 +43,10 @@ _ADVICE = {
     " SASL_PLAINTEXT) in --command-config. If not, compare the TLS versions of both sides",
     Failure.SERVER_CERTIFICATE: "name a truststore that has the node's certificate authority:"
     " ssl.truststore.location in --command-config",
+    Failure.EXPIRED_CERTIFICATE: "renew the node's certificate, and restart the node or reload its"
+    " keystore. If the certificate is valid, correct the clock of this machine",
+    Failure.CERTIFICATE_NAME: "connect by a name in the node's certificate, or issue a certificate"
+    " with this name. Through a port-forward --resolve ID=HOST:PORT checks the advertised name",
     Failure.CLIENT_CERTIFICATE: "the node requires a client certificate that it trusts:"
     " ssl.keystore.location in --command-config",
     Failure.LOGIN: "check security.protocol, sasl.mechanism and sasl.jaas.config in"

@@ -27,6 +27,8 @@ _ANSWERED = frozenset(
         Failure.NO_TLS,
         Failure.NO_PLAINTEXT,
         Failure.SERVER_CERTIFICATE,
+        Failure.EXPIRED_CERTIFICATE,
+        Failure.CERTIFICATE_NAME,
         Failure.CLIENT_CERTIFICATE,
         Failure.LOGIN,
         Failure.NO_LOGIN,

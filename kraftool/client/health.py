@@ -14,7 +14,7 @@ from kraftool.client.between_looks import election_between, stuck_between, two_l
 from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.grades import Grade
 from kraftool.client.judgement import Judgement, judge
-from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.model import NodeAnswer, QuorumView, is_of_cluster
 from kraftool.client.reaching import broker_findings, node_findings, unobserved_finding
 from kraftool.client.registrations import registration_findings
 from kraftool.client.second_look import has_same_leader, leader_end
@@ -161,6 +161,8 @@ def _leadership(before: QuorumView, judgement: Judgement) -> Iterator[Finding]:
         for answer in now.current:
             if answer is now.leader or answer.epoch is None:
                 continue
+            if not is_of_cluster(answer, now.leader.cluster_id):
+                continue  # what it knows is about another quorum
             if (answer.epoch, answer.leader_id) != (now.leader.epoch, now.leader.node_id):
                 known = "no leader" if answer.leader_id is None else f"leader {answer.leader_id}"
                 yield kinds.DISAGREE.at(

@@ -89,6 +89,11 @@ class NodeAnswer:
         return QuorumState(leader_id=leader, leader_epoch=self.epoch or 0)
 
 
+def is_of_cluster(node: NodeAnswer, cluster_id: str | None) -> bool:
+    """False for a node that says that it belongs to another cluster."""
+    return cluster_id is None or node.cluster_id in (None, cluster_id)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumView:
     """A quorum at a moment, by the answers of its nodes."""
@@ -122,11 +127,14 @@ class QuorumView:
 
     @property
     def leader(self) -> NodeAnswer | None:
-        """The newest leader, unless a node already knows of a newer epoch than that."""
+        """The newest leader, unless a node of its cluster already knows of a newer epoch."""
         leaders = self.leaders
-        if not leaders or (self.epoch or 0) > (leaders[0].epoch or 0):
+        if not leaders:
             return None
-        return leaders[0]
+        newest = leaders[0]
+        known = (node.epoch for node in self.nodes if is_of_cluster(node, newest.cluster_id))
+        has_newer = any((epoch or 0) > (newest.epoch or 0) for epoch in known)
+        return None if has_newer else newest
 
     @property
     def quorum(self) -> DescribeQuorumResponse | None:
@@ -134,7 +142,9 @@ class QuorumView:
 
     @property
     def epoch(self) -> int | None:
-        """The newest that any node knows."""
+        """The leader's; without one, the newest that any node knows."""
+        if self.leader is not None:
+            return self.leader.epoch
         return max((node.epoch for node in self.nodes if node.epoch is not None), default=None)
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from kraftool.client.model import QuorumView
+from kraftool.client.model import QuorumView, is_of_cluster
 from kraftool.client.thresholds import fetching
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.raft.messages import DescribeQuorumResponse
@@ -36,9 +36,11 @@ def registration_findings(
 ) -> Iterator[Finding]:
     """Yield the controllers that do not vote. `registered` has the committed registrations, as far
     as the metadata was read; other nodes name the ids in any case."""
-    ids = {controller for node in view.nodes for controller in node.controllers} | {*registered}
+    cluster_id = None if view.leader is None else view.leader.cluster_id
+    own = [node for node in view.nodes if is_of_cluster(node, cluster_id)]
+    ids = {controller for node in own for controller in node.controllers} | {*registered}
     voters = {voter.replica.id for voter in quorum.voters}
-    reached = {answer.node_id for answer in view.reached}
+    reached = {answer.node_id for answer in own if answer.is_reached}
     for node_id in sorted(ids - voters):
         name = f"node {node_id}"
         if node_id in reached or not is_only_registered(view, node_id):

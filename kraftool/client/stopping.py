@@ -23,6 +23,8 @@ from kraftool.raft.names import Endpoint
 from kraftool.reports.text.json_form import in_json
 from kraftool.reports.text.words import listed, many, numbered
 
+_SEVERAL = "with more than three voters expect an election after each clean stop (KAFKA-20895)"
+
 
 class StopVerdict(StrEnum):
     """The answer to the question whether a node may stop."""
@@ -123,6 +125,7 @@ def may_stop(judgement: Judgement, node_id: int) -> StopPermission:
                 for words in judgement.unsettled
             ]
             checks += _without(judgement, node_id)
+            checks += [caution(_SEVERAL)] if len(voters) > 3 else []
         checks += _leader_after(judgement, now.quorum, node_id)
     is_blocked = any(check.verdict is CheckResult.BLOCKED for check in checks)
     verdict = StopVerdict.NOT_NOW if is_blocked else StopVerdict.YES

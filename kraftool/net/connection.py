@@ -53,6 +53,13 @@ _FAILURES = {
     errno.EHOSTUNREACH: Failure.NO_ROUTE,
     errno.ENETUNREACH: Failure.NO_ROUTE,
 }
+_CERTIFICATE_FAILURES = {
+    9: Failure.EXPIRED_CERTIFICATE,
+    10: Failure.EXPIRED_CERTIFICATE,
+    62: Failure.CERTIFICATE_NAME,
+    64: Failure.CERTIFICATE_NAME,
+}
+"""By OpenSSL's X509_V_ERR codes: not valid yet, expired, another host name, another address."""
 
 Body = Value | Callable[[int], Value]
 """Of a request; a function where it depends on the version that is spoken."""
@@ -139,7 +146,7 @@ async def _open(
     except ssl.SSLCertVerificationError as error:
         raise AuthenticationError(
             f"{where}: its certificate is not accepted: {error.verify_message}",
-            failure=Failure.SERVER_CERTIFICATE,
+            failure=_CERTIFICATE_FAILURES.get(error.verify_code, Failure.SERVER_CERTIFICATE),
         ) from None
     except ssl.SSLError as error:
         raise AuthenticationError(

@@ -21,6 +21,10 @@ class Failure(Enum):
     NO_PLAINTEXT = auto()
     """The TLS handshake got no TLS answer: a plaintext listener behaves so."""
     SERVER_CERTIFICATE = auto()
+    """No authority that is trusted has signed it, or it is wrong in another way."""
+    EXPIRED_CERTIFICATE = auto()
+    CERTIFICATE_NAME = auto()
+    """It is for another name than the one that was connected to."""
     CLIENT_CERTIFICATE = auto()
     LOGIN = auto()
     NO_LOGIN = auto()

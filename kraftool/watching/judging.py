@@ -12,7 +12,7 @@ from itertools import combinations
 from kraftool.client.active_controller import next_step, without_controller
 from kraftool.client.grades import Grade, ReplicaStanding
 from kraftool.client.judgement import Judgement
-from kraftool.client.model import NodeAnswer, QuorumView, leader_end
+from kraftool.client.model import NodeAnswer, QuorumView, is_of_cluster, leader_end
 from kraftool.client.reaching import OUT_OF_REACH, broker_words, reason
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import duration, listed, numbered
@@ -87,7 +87,7 @@ def _live(judgement: Judgement, voters: VoterState) -> Iterator[Statement]:
             f"{_node(node)} says {node.cluster_id}" for node in view.nodes if node.cluster_id
         )
         yield _error(f"These nodes are of different clusters: {claims}.")
-    if len(view.leaders) > 1:
+    elif len(view.leaders) > 1:
         claims = " and ".join(f"{_node(leader)} of epoch {leader.epoch}" for leader in view.leaders)
         same = len({leader.epoch for leader in view.leaders}) < len(view.leaders)
         if same:
@@ -177,6 +177,8 @@ def _other_opinions(view: QuorumView) -> Iterator[Statement]:
     for answer in view.current:
         if answer.epoch is None or answer.quorum is not None:
             continue
+        if not is_of_cluster(answer, leader.cluster_id):
+            continue  # what it knows is about another quorum
         if (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id):
             continue
         leader_claim = f"node {leader.node_id} leads epoch {leader.epoch}"

@@ -97,8 +97,11 @@ def case_of_directories(paths: Sequence[str], task: Task) -> ElectionCase:
     return read_case(paths, task.passed)
 
 
-def case_of_live(picture: Picture) -> ElectionCase | None:
+def case_of_live(picture: Picture, committed: int | None = None) -> ElectionCase | None:
     """The quorum as leaders told it last, all nodes starting anew; None if none was seen.
+
+    `committed`: the high watermark of a leader that leads now. Logs then end there: what is behind
+    it is not committed yet, by the leader's own word, and nobody can lose it.
 
     A voter of which this leader knows nothing, as the one that led before and failed, keeps the log
     end that was told last. All logs are taken for parts of one log, which they are as far as they
@@ -128,8 +131,9 @@ def case_of_live(picture: Picture) -> ElectionCase | None:
             continue
         if known is not newest:
             late.append(key.id)
+        end = known.ends[key] if committed is None else min(known.ends[key], committed)
         epochs = [start for start in starts if start.epoch <= (known.epoch or 0)]
-        nodes.append(_node(key, known.ends[key], epochs, voters, newest, picture.view))
+        nodes.append(_node(key, end, epochs, voters, newest, picture.view))
     ids = {node.id for node in nodes}
     return ElectionCase(
         nodes=tuple(replace(node, settings=reachable_by(node.settings, nodes)) for node in nodes),

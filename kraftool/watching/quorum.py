@@ -143,9 +143,9 @@ def quorum_report(picture: Picture) -> QuorumReport:
     safe = restarts(judgement)
     replica_statuses = [_graded(status, judgement, safe) for status in replica_statuses]
     leader_id, epoch = _leader(picture)
-    case = case_of_live(picture)
     quorum = view.quorum if view is not None else None
     mark = None if quorum is None or quorum.high_watermark < 0 else quorum.high_watermark
+    case = case_of_live(picture, committed=mark)
     cluster_ids = {
         directory.node.cluster_id for directory in picture.directories if directory.node.cluster_id
     }

@@ -22,7 +22,9 @@ from kraftool.net import connection
 from kraftool.net.framing import read_frame
 from kraftool.net.server import Peer
 from kraftool.net.settings import client_security
+from kraftool.net.tls import server_context
 from kraftool.raft.names import Endpoint
+from tests.net.certificates import Certified, authority, node
 from tests.net.serving import plain, serving
 from tests.ports import HOST
 
@@ -51,6 +53,38 @@ def _answering(data: bytes) -> Callable[..., Awaitable[None]]:
         writer.close()
 
     return serve
+
+
+def _certificate_advice(trusted: Certified, **of_node: Any) -> str:
+    """What is advised on a node with this certificate, where an authority is trusted."""
+    own = node(of_node.pop("by", trusted), **of_node)
+    keys = {"ssl.keystore.type": "PEM", "ssl.keystore.key": own.key_pem()}
+    server = server_context({**keys, "ssl.keystore.certificate.chain": own.pem})
+    trust = {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": trusted.pem}
+    access = Access(security=client_security({"security.protocol": "SSL", **trust}), timeout_s=10)
+
+    async def run() -> NodeAnswer:
+        listening = await asyncio.start_server(_answering(b""), HOST, 0, ssl=server)
+        async with listening:
+            port = listening.sockets[0].getsockname()[1]
+            return await question(Endpoint(HOST, port), access)
+
+    answer = asyncio.run(run())
+    assert not answer.is_reached
+    assert "certificate is not accepted" in answer.problem
+    return answer.advice
+
+
+def test_each_cause_of_a_refused_certificate_has_its_own_advice() -> None:
+    trusted = authority()
+    expired = _certificate_advice(trusted, days=-1)
+    other_name = _certificate_advice(trusted, host="elsewhere.example")
+    other_address = _certificate_advice(trusted, host="192.0.2.1")
+    unknown = _certificate_advice(trusted, by=authority("Another"))
+    assert expired.startswith("renew the node's certificate")
+    assert other_name == other_address
+    assert other_name.startswith("connect by a name in the node's certificate")
+    assert unknown.startswith("name a truststore")
 
 
 @pytest.mark.parametrize("data", [TLS_ALERT, b""], ids=["alert", "close"])

@@ -175,3 +175,34 @@ def test_nodes_of_two_clusters() -> None:
     quorum = described([replica(n) for n in (1, 2, 3)])
     other = replace(node(3), cluster_id="another", endpoint=Endpoint("x", 1))
     assert "CLUSTER-ID" in _codes(view(quorum, node(2), other))
+
+
+def test_of_nodes_of_two_clusters_only_that_is_said() -> None:
+    """Leader 7 of another quorum, with a follower, is among the bootstrap addresses."""
+    quorum = described([replica(n) for n in (1, 2, 3)])
+    theirs = described([replica(7), replica(8)], epoch=9, leader=7)
+    others = [
+        node(7, leader=7, epoch=9, quorum=theirs, controllers=(7, 8)),
+        node(8, leader=7, epoch=9, controllers=(7, 8)),
+    ]
+    for epoch in (9, 3, 5):
+        apart = [
+            replace(
+                one,
+                cluster_id="another",
+                epoch=epoch,
+                quorum=None if one.quorum is None else replace(theirs, leader_epoch=epoch),
+            )
+            for one in others
+        ]
+        now = view(quorum, node(2), node(3), *apart)
+        findings = health(now, now).findings
+        codes = {finding.code.removeprefix("KT-LIVE-") for finding in findings}
+        assert codes <= {"CLUSTER-ID", "IDLE", "FEW-VOTERS", "NO-SPARE"}, (epoch, codes)
+        assert "CLUSTER-ID" in codes
+        advice = " ".join(finding.advice for finding in findings)
+        assert "add-controller" not in advice
+        assert "resigns" not in " ".join(finding.kind.meaning for finding in findings)
+        follower = view(quorum, node(2), node(3), apart[1])
+        codes = {finding.code for finding in health(follower, follower).findings}
+        assert codes <= {"KT-LIVE-CLUSTER-ID", "KT-LIVE-IDLE"}, (epoch, codes)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from kraftool.client.asking import Access
 from kraftool.client.capture import Capturing
 from kraftool.client.live import LiveQuorum
@@ -202,6 +204,24 @@ def test_a_node_that_is_gone_and_one_of_another_cluster() -> None:
 def _diagnosed(live: LiveQuorum, *paths: str) -> DoctorReport:
     locations, findings = locations_of(paths)
     return diagnose(examine_live(live, OPTIONS, locations, findings, lambda name, position: None))
+
+
+@pytest.mark.parametrize(("committed", "found"), [(0, True), (1, False), (2, False)])
+def test_two_changes_of_the_voters_that_a_leader_has_not_committed(
+    committed: int, found: bool
+) -> None:
+    """The log of a real quorum, whose leader has committed none, one or both of the last two."""
+    leader = _leader()
+    with _live(leader) as live:
+        (source,) = diff_voters(live_sources(live)).sources
+    *_, first, second = source.source.voter_sets
+    leader.high_watermark = [first.offset, second.offset, leader.end][committed]
+    with _live(leader) as live:
+        report = _diagnosed(live)
+    code = "KT-SIG-TWO-VOTER-CHANGES"
+    words = [finding.text for finding in report.findings if finding.code == code]
+    assert bool(words) is found
+    assert all(f"{first.offset}, {second.offset}" in text for text in words)
 
 
 def test_doctor_looks_at_a_running_leader_like_at_a_directory() -> None:

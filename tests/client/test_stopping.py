@@ -139,7 +139,9 @@ def test_of_five_voters_two_may_be_down() -> None:
         gone_ids = [5, 4][:down]
         voters = [replica(n, fetched=BEFORE if n in gone_ids else NOW) for n in ids]
         others = [gone(n) if n in gone_ids else kafkas[n - 2] for n in ids if n > 1]
-        assert _may_stop(before, view(described(voters), *others), 2).verdict is verdict
+        answer = _may_stop(before, view(described(voters), *others), 2)
+        assert answer.verdict is verdict
+        assert any("expect an election" in check.reason for check in answer.checks)
 
 
 def test_waiting_does_not_help_with_two_voters_or_an_unknown_node() -> None:

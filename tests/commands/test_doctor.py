@@ -280,7 +280,7 @@ def test_one_directory_of_a_quorum_is_no_whole_quorum(kraftool: Run, fixtures_di
     assert "Committed records from offset 160 on may exist that no directory shows" in text
     assert f"kraftool recover plan {path} --set lost=2,3 --out plan.yaml" in ran.text
     assert f"kraftool simulate-election {path}\n" in ran.text
-    assert "no problems found in what was looked at, 3 notes: 44 rules looked at 1 of 3" in text
+    assert "no problems found in what was looked at, 3 notes: 47 rules looked at 1 of 3" in text
     whole = kraftool("doctor", *sorted(path.parents[1].glob("node-[123]/data")))
     assert "3 of 3 voters' directories were checked. In any order of starts" in told_of(whole)
     assert "rules looked at 3 directories" in told_of(whole)
@@ -389,3 +389,15 @@ def test_controllers_that_exit_at_a_record_are_named_with_the_quorum(
     assert "a record stops controllers" in plan
     simulated = " ".join(kraftool("simulate-election", "--runs", 1, *paths).text.split())
     assert "kraftool doctor also replays the records" in simulated
+
+
+def test_explain_without_a_code_lists_all(kraftool: Run, fixtures_dir: Path) -> None:
+    listed = kraftool("doctor", "--explain", "list")
+    alone = kraftool("doctor", "--explain")
+    assert alone.code == listed.code == 0
+    assert alone.text == listed.text
+    assert "KT-LIVE-NO-LEADER" in alone.text
+    one = kraftool("doctor", "--explain", "KT-LIVE-NO-LEADER")
+    assert len(one.text) < len(listed.text)
+    missing = kraftool("doctor", fixtures_dir, "--ignore")
+    assert (missing.code, "--ignore requires a value" in missing.err) == (2, True)

@@ -17,6 +17,7 @@ from kraftool.decoders import meta_properties
 from kraftool.storage.format_voters import voters_of
 from kraftool.storage.random_ids import random_directory_id
 from kraftool.storage.scram_records import scram_user
+from tests.json_contract import validator
 
 Run = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,30 +85,6 @@ def test_the_document_says_what_was_formatted(kraftool: Run, tmp_path: Path, dry
         assert findings == ()
         assert meta.directory_id == document["directories"][0]["directoryId"]
         assert meta.directory_id == document["voters"][0]["directoryId"]
-
-
-def test_info_has_a_document(kraftool: Run, tmp_path: Path) -> None:
-    config = _settings(tmp_path)
-    formatted = json.loads(
-        kraftool("format", "-c", config, "-t", CLUSTER, "-o", "json", *BEGINS).out
-    )
-    ran = kraftool("storage", "info", "-c", config, "-o", "json")
-    assert (ran.code, json.loads(ran.out)) == (
-        0,
-        {
-            "schemaVersion": 2,
-            "logDirectories": [str(tmp_path / "a"), str(tmp_path / "b")],
-            "clusterId": CLUSTER,
-            "nodeId": formatted["nodeId"],
-            "directoryId": formatted["directories"][0]["directoryId"],
-            "version": 1,
-            "problems": [],
-        },
-    )
-    (tmp_path / "b" / "meta.properties").unlink()
-    ran = kraftool("storage", "info", "-c", config, "-o", "json")
-    assert ran.code == 1
-    assert json.loads(ran.out)["problems"] == [f"{tmp_path / 'b'} is not formatted."]
 
 
 def test_a_formatted_directory_is_refused_and_left_alone(kraftool: Run, tmp_path: Path) -> None:
@@ -329,3 +306,28 @@ def test_the_keys_of_a_password_are_those_of_rfc_5802() -> None:
     assert user.name == "a b"
     assert user.record["storedKey"] == hashlib.sha256(client).digest()
     assert user.record["serverKey"] == hmac.digest(salted, b"Server Key", "sha256")
+
+
+def test_info_as_json_is_what_the_text_says(
+    kraftool: Run, fixtures_dir: Path, tmp_path: Path
+) -> None:
+    node = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2"
+    config = tmp_path / "server.properties"
+    for log_dir, code in ((node / "data", 0), (tmp_path / "nowhere", 1)):
+        config.write_text(
+            "process.roles=controller\nnode.id=2\ncontroller.listener.names=CONTROLLER\n"
+            "listeners=CONTROLLER://localhost:9092\n"
+            f"controller.quorum.bootstrap.servers=localhost:9092\nlog.dirs={log_dir}\n"
+        )
+        ran = kraftool("storage", "info", "-c", config, "-o", "json")
+        shown = kraftool("storage", "info", "-c", config)
+        assert (ran.code, shown.code) == (code, code)
+        document = json.loads(ran.out)
+        validator("storage-info").validate(document)
+        assert document["logDirs"] == ([str(log_dir)] if code == 0 else [])
+        assert all(problem in shown.text for problem in document["problems"])
+        assert bool(document["problems"]) is bool(code)
+        if document["clusterId"] is not None:
+            assert f"cluster.id={document['clusterId']}" in shown.text
+            assert f"directory.id={document['directoryId']}" in shown.text
+    assert document["nodeId"] is None

@@ -14,6 +14,7 @@ from kraftool.reports.text.json_document import json_object
 from kraftool.watching.document import watch_document
 from kraftool.watching.quorum import quorum_report
 from tests.client.scripted_leader import ScriptedLeader
+from tests.client.test_observing import FOLDER
 from tests.commands.live_leader import OPTIONS, live_leader
 from tests.commands.test_secrets import assert_no_secret
 from tests.json_contract import validator
@@ -142,3 +143,17 @@ def test_no_secret_is_shown(arguments: tuple[str, ...], fixtures_dir: Path, kraf
     scenario = "kafka-4.3.0/static-single"
     ran = kraftool("watch", "--once", fixtures_dir / scenario / "node-1/data", *arguments)
     assert_no_secret(scenario, ran, arguments)
+
+
+@pytest.mark.parametrize("command", [("quorum", "describe"), ("watch", "--once")])
+def test_a_leader_that_has_committed_nothing_ends_with_1(
+    command: tuple[str, ...], kraftool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leader = ScriptedLeader(FOLDER)
+    for mark, code in ((-1, 1), (leader.end, 0)):
+        leader.high_watermark = mark
+        with live_leader(leader, monkeypatch):
+            assert kraftool("quorum", "describe", *OPTIONS).code == code
+    leader.high_watermark = -1
+    with live_leader(leader, monkeypatch):
+        assert kraftool(*command, *OPTIONS).code == 1

@@ -6,10 +6,12 @@ real elections.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kraftool.reports.election.assessment import QuorumSafety, assess
 from kraftool.reports.election.read import read_case
 from kraftool.sim.election.conditions import ConditionError
 from kraftool.sim.election.document import simulate_election_document
@@ -24,6 +26,7 @@ from kraftool.watching.outage import (
     lost_already,
 )
 from kraftool.watching.picture import Picture
+from kraftool.watching.quorum import quorum_report
 from kraftool.watching.remembering import Remembering
 from kraftool.watching.task import Task
 from tests.client.views import without_controller
@@ -63,6 +66,25 @@ def test_a_healthy_quorum_stands_one_loss_and_not_two() -> None:
         assert voter not in report.leaders
         rest = answer(case, OutageQuestion(down=frozenset(voters) - {voter}, runs=5), Task())
         assert rest.leaders == (), voter
+
+
+def test_a_record_under_way_is_not_at_risk_while_the_leader_says_what_is_committed() -> None:
+    """A voter is listed with a record more than the others at many a look."""
+    picture = _last("healthy")
+    view = picture.view
+    assert view is not None
+    assert view.quorum is not None
+    mark = view.quorum.high_watermark
+    sample = picture.history.samples[-1]
+    ends = {key: mark + (key == max(sample.voters)) for key in sample.voters}
+    history = replace(picture.history, samples=(replace(sample, ends=ends),))
+    seen = replace(picture, history=history)
+    assessment = quorum_report(seen).assessment
+    assert assessment is not None
+    assert assessment.state is QuorumSafety.SAFE
+    case = case_of_live(seen)
+    assert case is not None
+    assert assess(case).state is QuorumSafety.AT_RISK, "without the leader's word"
 
 
 def test_a_leader_that_was_killed_keeps_the_log_end_that_was_told_last() -> None:

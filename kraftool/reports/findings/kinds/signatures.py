@@ -335,6 +335,38 @@ FEATURE_RANGE = _kind(
         "apache/kafka #14484",
     ),
 )
+TWO_VOTER_CHANGES = _kind(
+    "TWO-VOTER-CHANGES",
+    _WARNING,
+    "A running leader has written two changes of the voters, and has committed neither. Raft"
+    " allows one at a time: the majorities of the first and the last voter set need not share a"
+    " voter. A second try after REQUEST_TIMED_OUT can write it (KAFKA-20740).",
+    "add and remove no voter now, and stop no node. Bring back the voters that do not fetch,"
+    " so that both changes are committed",
+    stake=Stake.TWO_HISTORIES,
+)
+SCRAM_CONTROLLERS = _kind(
+    "SCRAM-CONTROLLERS",
+    _WARNING,
+    "Controllers log in to each other with SCRAM only. Kafka keeps SCRAM credentials in the"
+    " metadata log, and a controller that starts knows them only once there is a leader. After"
+    " all controllers were stopped, they cannot elect a leader again.",
+    "let the controllers log in with PLAIN or with TLS certificates. Change it while a majority"
+    " runs, one controller after the other",
+    stake=Stake.NO_QUORUM,
+)
+NO_METADATA_VERSION = _kind(
+    "NO-METADATA-VERSION",
+    _WARNING,
+    "The metadata log has records, but no record sets metadata.version. Kafka then uses the"
+    " lowest level that it knows, and features of newer levels stay off. A Kafka writes the"
+    " level in its first activation. If that is aborted, the next one finds a log that is not"
+    " empty, and writes no level.",
+    "see which level the brokers use with kafka-features.sh describe. Then upgrade it with"
+    " kafka-features.sh upgrade --release-version",
+    references=("apache/kafka #22954",),
+    note="Clusters that Kafka 3.0 to 3.2 formatted have no such record either.",
+)
 NOT_REGISTERED = _kind(
     "NOT-REGISTERED",
     _WARNING,
@@ -347,7 +379,8 @@ BROKER_FENCED = _kind(
     "BROKER-FENCED",
     _INFO,
     "A broker is fenced: it stopped, or its heartbeats do not arrive. It leads no partition.",
-    "start it. If it is gone for good, move its replicas and then unregister it",
+    "start it. If it is gone for good, move its replicas. Then remove it with kafka-cluster.sh"
+    " unregister",
     references=("KIP-631",),
 )
 RESTART_LOOP = _kind(

@@ -30,8 +30,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             listed = ", ".join(map(str, ids))
             who = f"broker {listed}" if len(ids) == 1 else f"one of the brokers {listed}"
             words = (
-                "it was shut down" if stopped and running
-                else "all brokers were shut down" if stopped
+                "all brokers are stopped" if not (running or is_live)
+                else "all brokers were shut down" if stopped and not running
+                else "it was shut down" if stopped
                 else "it is fenced" if running
                 else "no broker is active"
             )  # fmt: skip

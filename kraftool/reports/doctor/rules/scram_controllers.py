@@ -1,0 +1,62 @@
+"""Controllers that log in to each other with SCRAM only, which takes a leader to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
+from kraftool.reports.findings.kinds import signatures as kinds
+
+_MECHANISM = "sasl.mechanism.controller.protocol"
+_ENABLED = "sasl.enabled.mechanisms"
+_MAP = "listener.security.protocol.map"
+_DEFAULT = "GSSAPI"
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        settings = patient.source.settings
+        if settings is None or "controller" not in settings.roles:
+            continue
+        listener = _items(patient.setting("controller.listener.names"))[:1]
+        if not listener or not _protocol(patient, listener[0]).startswith("SASL_"):
+            continue
+        mechanism = (patient.setting(_MECHANISM) or _DEFAULT).upper()
+        own = f"listener.name.{listener[0].lower()}.{_ENABLED}"
+        key = own if patient.setting(own) else _ENABLED
+        enabled = _items(patient.setting(key)) or [_DEFAULT]
+        if not all(name.startswith("SCRAM-") for name in (mechanism, *enabled)):
+            continue
+        yield Diagnosis(
+            finding=kinds.SCRAM_CONTROLLERS.at(
+                patient.settings_file,
+                f"controllers log in at {listener[0]} with {mechanism}, and no mechanism other than"
+                " SCRAM is enabled there",
+                field=_MECHANISM,
+                expected="PLAIN",
+                found=mechanism,
+            ),
+            directory=patient.path,
+            evidence=(
+                Evidence(file=patient.settings_file, found=f"{_MECHANISM}={mechanism}"),
+                Evidence(file=patient.settings_file, found=f"{key}={','.join(enabled)}"),
+            ),
+            commands=(
+                tools.settings(patient.settings_file, _MECHANISM, "PLAIN"),
+                tools.settings(patient.settings_file, own, ",".join((*enabled, "PLAIN"))),
+            ),
+        )
+
+
+def _items(text: str) -> list[str]:
+    return [word.strip().upper() for word in text.split(",") if word.strip()]
+
+
+def _protocol(patient: ExaminedDirectory, listener: str) -> str:
+    """Return the security protocol of a listener: by the map, or by its own name."""
+    for entry in _items(patient.setting(_MAP)):
+        name, _, protocol = entry.rpartition(":")
+        if name.strip() == listener:
+            return protocol.strip()
+    return "" if patient.setting(_MAP) else listener

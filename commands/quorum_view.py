@@ -95,7 +95,7 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
 
 
 def _tolerance(judgement: Judgement) -> Text:
-    """How many voters can be lost, as `watch` has it."""
+    """Return how many voters can be lost, in the words of `watch`."""
     failures = judgement.failures
     if judgement.is_lost:
         return text(f"Can lose no voter: {judgement.reason}", BAD)

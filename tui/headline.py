@@ -41,8 +41,9 @@ def headline(
             palette.text(", ".join(map(_short, picture.view.cluster_ids)))
         )
     at = utc(picture.at_ms, "%H:%M:%SZ")
-    right = Text(f"{'‖ paused ' if is_paused else ''}{at}", end="")
-    right.stylize(palette.warn if is_paused else palette.quiet)
+    late = f"dashboard {age(picture.late_ms)} late " if picture.late_ms else ""
+    right = Text(f"{'‖ paused ' if is_paused else ''}{late}{at}", end="")
+    right.stylize(palette.warn if is_paused or late else palette.quiet)
     return left, right
 
 

@@ -120,7 +120,7 @@ def test_an_observer_is_not_new_because_watching_began_without_a_leader() -> Non
     led = view(described(voters, [replica(4)]), node(2), node(3))
     assert [words for _, words in _events(leaderless, led)] == [
         "watching begins: no node leads",
-        "node 1 elected, epoch 5 (1.0 s without a leader)",
+        "node 1 leads epoch 5 (1.0 s without a leader)",
     ]
 
 

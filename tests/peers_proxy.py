@@ -19,11 +19,11 @@ _PIECE = 1 << 16
 class PeerProxy:
     """Passes bytes on, until the test says otherwise. Made by `proxied`."""
 
-    def __init__(self, peer: Endpoint) -> None:
+    def __init__(self, peer: Endpoint, round_trip_s: float | None) -> None:
         self.peer = peer
-        self.round_trip_s = 0.0
+        self.round_trip_s = round_trip_s or 0.0
         """How much longer each question and its answer are under way, together."""
-        self.is_silent = False
+        self.is_silent = round_trip_s is None
         """Connections are accepted and nothing comes back, as of a paused process."""
         self.endpoint = Endpoint(HOST, 0)
         self._server: asyncio.Server | None = None
@@ -95,9 +95,9 @@ class PeerProxy:
 
 
 @asynccontextmanager
-async def proxied(peer: Endpoint) -> AsyncIterator[PeerProxy]:
-    """A proxy before a peer, gone afterwards."""
-    proxy = PeerProxy(peer)
+async def proxied(peer: Endpoint, round_trip_s: float | None = 0.0) -> AsyncIterator[PeerProxy]:
+    """A proxy before a peer, gone afterwards; None for one that is silent."""
+    proxy = PeerProxy(peer, round_trip_s)
     await proxy.accept()
     try:
         yield proxy

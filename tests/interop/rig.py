@@ -50,7 +50,7 @@ class Rig:
         self.faults: list[tuple[float, str]] = []
         """When each began, in words."""
         self.created: list[float] = []
-        """When a topic was created."""
+        """When the requests began that created a topic."""
         self.polls: list[Poll] = []
 
     # --- the truth ----------------------------------------------------------------------------
@@ -252,9 +252,10 @@ class _TopicClient:
 
     async def run(self, is_over: threading.Event, created: list[float]) -> None:
         while not is_over.is_set():
+            began = time.monotonic()
             answers = await asyncio.gather(*map(self._create, self._endpoints))
             if any(answers):
-                created.append(time.monotonic())
+                created.append(began)
             await asyncio.sleep(_CREATE_EVERY_S)
 
     async def _create(self, endpoint: Endpoint) -> bool:

@@ -17,8 +17,8 @@ from kraftool.watching.quorum import QuorumReport, quorum_report
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Watcher
 from tests.client.scripted_quorum import Quorum
+from tests.peers_proxy import proxied
 from tests.ports import free_ports
-from tests.watching.slow_proxy import slow_proxy
 
 PATIENT_S = 60.0
 """A busy machine is not what is tried."""
@@ -40,7 +40,7 @@ async def _watch(
             resolved[number] = (
                 path
                 if isinstance(path, Endpoint)
-                else await stack.enter_async_context(slow_proxy(quorum.bound[number], path))
+                else (await stack.enter_async_context(proxied(quorum.bound[number], path))).endpoint
             )
         target = Target(
             bootstrap=(resolved[1],), access=Access(timeout_s=timeout_s), resolved=resolved

@@ -12,6 +12,7 @@ import fcntl
 import heapq
 import itertools
 import os
+import re
 import selectors
 import shutil
 import struct
@@ -31,6 +32,7 @@ HERE = 0
 _TUN = Path("/dev/net/tun")
 _SET_INTERFACE, _IS_TUN, _WITHOUT_HEADER = 0x400454CA, 0x0001, 0x1000
 _LONGEST_PACKET = 1 << 16
+_NAME = re.compile(r"kt-(?P<pid>\d+)-\d+")
 _SOURCE, _DESTINATION = 15, 19
 """The last bytes of the two addresses in the header of an IPv4 packet."""
 
@@ -83,6 +85,7 @@ class Network:
     _is_over: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Self:
+        _forget_dead()
         self._add(HERE)
         return self
 
@@ -196,6 +199,15 @@ def _packets(descriptor: int) -> Iterable[bytes]:
             yield os.read(descriptor, _LONGEST_PACKET)
         except OSError:
             return
+
+
+def _forget_dead() -> None:
+    """Remove the places of tests that were killed."""
+    done = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=False)
+    for line in done.stdout.splitlines():
+        name = line.split()[0]
+        if (match := _NAME.fullmatch(name)) and not Path(f"/proc/{match['pid']}").exists():
+            _remove(name)
 
 
 def _remove(name: str) -> None:

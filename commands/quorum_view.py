@@ -45,6 +45,9 @@ def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
     _head(output, view)
     if view.quorum is not None:
         output.rich(_tolerance(judgement))
+        for voter in judgement.voters:
+            if not voter.counts:
+                output.rich(text(f"Voter {voter.id} does not count: {voter.reason}", WARN))
         output.line()
         output.rich(_replicas(view, zone))
     output.line()

@@ -104,4 +104,5 @@ def _directories(picture: Picture, overview: Overview) -> Iterator[str]:
 
 def _unexamined(picture: Picture, overview: Overview) -> Iterator[str]:
     if picture.directories and overview.examined is None:
-        yield "doctor not run yet" if picture.view is not None else "not examined yet"
+        what = "directories " if picture.view is not None else ""
+        yield f"{what}not examined yet"

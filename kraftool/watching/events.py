@@ -53,6 +53,8 @@ class EventDetector:
     _has_majority: bool = True
     _voters: frozenset[ReplicaKey] = frozenset()
     _looks: dict[str, DirectoryLook] = field(default_factory=dict)
+    _readable: dict[str, DirectoryLook] = field(default_factory=dict)
+    """The last look at each directory that could be read."""
 
     def take(
         self,
@@ -69,8 +71,13 @@ class EventDetector:
         for look in directories:
             before = self._looks.get(look.path)
             if before is not None and before.at_ms:
-                events += _of_directory(before, look)
+                readable = before if before.is_readable else self._readable.get(look.path)
+                events += _of_problem(before, look)
+                if look.is_readable and readable is not None:
+                    events += _of_directory(readable, look)
             self._looks[look.path] = look
+            if look.is_readable:
+                self._readable[look.path] = look
         return tuple(
             WatchEvent(timestamp=at_ms, status=status, reason=words) for status, words in events
         )
@@ -240,13 +247,18 @@ def _features(before: QuorumView, now: QuorumView) -> Iterator[_Reported]:
 # --- directories ------------------------------------------------------------------------------
 
 
-def _of_directory(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Reported]:
+def _of_problem(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Reported]:
     path = now.path
     if now.problem != before.problem:
         if now.problem:
             yield Status.WARN, f"{path}: {now.problem}"
         else:
             yield Status.GOOD, f"{path} can be read again"
+
+
+def _of_directory(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Reported]:
+    """Compare two looks at a directory that could be read."""
+    path = now.path
     if {before.lock, now.lock} == {LockState.HELD, LockState.FREE}:
         if now.lock is LockState.HELD:
             yield Status.NOTE, f"{path}: a process holds its lock now"

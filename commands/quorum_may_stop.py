@@ -43,7 +43,7 @@ def may_stop(
     commits, and if a majority of the voters is ready without the node. A voter is ready if it
     answers, knows the leader, fetched between the two polls, and has all records that were
     committed at the first poll. If the node leads, one of these voters must run a controller.
-    kraftool cannot see if the voters reach each other, and does not check the partitions of
+    kraftool cannot see whether the voters reach each other, and does not check the partitions of
     brokers.
 
     Ask for one node at a time, and restart it before you ask for the next one: kraftool does not

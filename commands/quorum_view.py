@@ -42,6 +42,9 @@ def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
     _head(output, view)
     if view.quorum is not None:
         output.rich(_tolerance(judgement))
+        for voter in judgement.voters:
+            if not voter.counts:
+                output.rich(text(f"Voter {voter.id} does not count: {voter.reason}", WARN))
         output.line()
         output.rich(_replicas(view, zone))
     output.line()
@@ -94,7 +97,7 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
 
 
 def _tolerance(judgement: Judgement) -> Text:
-    """How many voters can be lost, as `watch` has it."""
+    """Return how many voters can be lost, in the words of `watch`."""
     failures = judgement.failures
     if judgement.is_lost:
         return text(f"Can lose no voter: {judgement.reason}", BAD)

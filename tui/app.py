@@ -24,13 +24,16 @@ from kraftool.tui.dialogs import Export, Help
 from kraftool.tui.frame import PictureSource, WatchFrame
 from kraftool.tui.headline import headline
 from kraftool.tui.palette import DARK, NAMES, NO_COLOUR, THEMES
-from kraftool.tui.view import View
+from kraftool.tui.view import Examining, View
 from kraftool.tui.views import VIEWS, ViewEntry, named
 from kraftool.tui.widgets.prompt import LineInput
 from kraftool.watching.export import Memory, json_text, write_new
+from kraftool.watching.overview import HEALTH
 from kraftool.watching.picture import Picture
 from kraftool.watching.result import Failed, attempt
 
+_EXAMINE_AFTER_S = 2.0
+"""After so long doctor begins: the first view comes first."""
 _OF_THE_FOOTER = frozenset({"quit", "help", "search", "pause", "copy", "export"})
 
 
@@ -87,6 +90,7 @@ class WatchApp(WatchFrame):
         wanted = NO_COLOUR if surroundings.get("NO_COLOR") else theme
         self.theme = wanted if wanted in NAMES else DARK
         self._search = ""
+        self._mounting = asyncio.Lock()
 
     # --- the frame ----------------------------------------------------------------------------
 
@@ -107,6 +111,13 @@ class WatchApp(WatchFrame):
         self.theme_changed_signal.subscribe(self, lambda _: self._show())
         await self.action_view(self._first_view)
         self.run_worker(self.watcher.run(self.take), name="watcher", exit_on_error=True)
+        if self.watcher.sources.directories:
+            self.set_timer(_EXAMINE_AFTER_S, self._examine)
+
+    async def _examine(self) -> None:
+        """Have doctor examine the directories, whichever view is seen."""
+        await self._mounted(HEALTH)
+        self._show()
 
     def take(self, picture: Picture) -> None:
         """A new picture; while it is paused, none is shown."""
@@ -124,6 +135,10 @@ class WatchApp(WatchFrame):
         seen = self.seen
         if self.picture is not None and seen is not None and seen.is_mounted:
             seen.show(self.picture)
+        if self.picture is not None and (seen is None or seen.id != HEALTH):
+            for hidden in self.query(f"#{HEALTH}"):
+                if isinstance(hidden, Examining):
+                    hidden.follow(self.picture)
         self.show_verdict()
 
     def show_verdict(self) -> None:
@@ -165,7 +180,7 @@ class WatchApp(WatchFrame):
         if not switcher.query(f"#{name}"):
             self.tell(f"opening {registered.title} …")
             try:
-                await switcher.mount((await self._loaded(registered))(id=name))
+                await self._mounted(name)
             finally:
                 self.tell("")
         switcher.current = name
@@ -174,6 +189,19 @@ class WatchApp(WatchFrame):
         if (seen := self.seen) is not None:
             seen.first_focus()
         self._remember()
+
+    async def _mounted(self, name: str) -> None:
+        """Make a view that was not made yet. It is hidden until it is the one that is seen."""
+        registered = named(name)
+        assert registered is not None, "the caller names a view"
+        async with self._mounting:
+            switchers = self.query("#views").results(ContentSwitcher)
+            switcher = next(iter(switchers), None)
+            if switcher is None or switcher.query(f"#{name}"):
+                return  # the program exits, or the view was made meanwhile
+            view = (await self._loaded(registered))(id=name)
+            view.display = False
+            await switcher.mount(view)
 
     async def _loaded(self, view: ViewEntry) -> type[View]:
         """Return the view's class. The first time, a thread imports it while the screen goes on."""

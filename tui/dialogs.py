@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from kraftool.tui.view import View
 
 _KEYS = (
-    ("1 … 8, [ ]", "", "another view; a click on its tab does it too"),
-    ("j k g G  ^d ^u", "", "down, up, top, bottom, half a page, as the arrow keys do"),
+    ("1 … 8, [ ]", "", "another view, as a click on its tab"),
+    ("j k g G  ^d ^u", "", "down, up, top, bottom, half a page down, half a page up"),
     ("/", "slash", "search this view"),
     ("n", "n", "the next match"),
     ("N", "N", "the match before"),
-    ("p", "p", "pause the picture; watching goes on"),
-    ("r", "r", "look now, without waiting"),
+    ("p", "p", "pause the screen; kraftool goes on watching"),
+    ("r", "r", "poll now"),
     ("y", "y", "copy the row under the cursor to the terminal's clipboard"),
     ("e", "e", "export this view as JSON, CSV or SVG"),
     ("t", "t", "the next theme: dark, light, high contrast, colour-blind, no colour"),
-    ("^p", "ctrl+p", "command palette: everything by name"),
+    ("^p", "ctrl+p", "command palette: find a command by its name"),
     ("tab", "tab", "the next part of the view"),
     ("?", "question_mark", "this help"),
     ("q", "q", "quit"),

@@ -41,8 +41,9 @@ def headline(
             palette.text(", ".join(map(_short, picture.view.cluster_ids)))
         )
     at = utc(picture.at_ms, "%H:%M:%SZ")
-    right = Text(f"{'‖ paused ' if is_paused else ''}{at}", end="")
-    right.stylize(palette.warn if is_paused else palette.quiet)
+    late = f"dashboard {age(picture.late_ms)} late " if picture.late_ms else ""
+    right = Text(f"{'‖ paused ' if is_paused else ''}{late}{at}", end="")
+    right.stylize(palette.warn if is_paused or late else palette.quiet)
     return left, right
 
 
@@ -103,4 +104,5 @@ def _directories(picture: Picture, overview: Overview) -> Iterator[str]:
 
 def _unexamined(picture: Picture, overview: Overview) -> Iterator[str]:
     if picture.directories and overview.examined is None:
-        yield "doctor not run yet" if picture.view is not None else "not examined yet"
+        what = "directories " if picture.view is not None else ""
+        yield f"{what}not examined yet"

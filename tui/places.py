@@ -93,6 +93,19 @@ class PlaceView(TaskView):
             return ""
         return picture.directories[self._number].damage
 
+    def newer_end(self, picture: Picture | None, end_offset: int) -> int | None:
+        """Return the end of the place's log if it is known to be beyond an offset."""
+        if picture is None:
+            return None
+        if self.is_live:
+            samples = picture.history.samples
+            end = samples[-1].leader_end if samples else None
+        elif self._number < len(picture.directories):
+            end = picture.directories[self._number].log_end_offset
+        else:
+            end = None
+        return end if end is not None and end > end_offset else None
+
     def has_grown(self, picture: Picture, end_offset: int) -> bool:
         """True if the leader's log has grown since it was read."""
         samples = picture.history.samples

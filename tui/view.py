@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from rich.text import Text
 from textual.containers import Vertical
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from kraftool.watching.sources import Sources
 
 T = TypeVar("T")
+
+
+@runtime_checkable
+class Examining(Protocol):
+    """A view that works on what is watched while another view is seen."""
+
+    def follow(self, picture: Picture) -> None:
+        """Take a picture without showing it."""
 
 
 class View(Vertical):

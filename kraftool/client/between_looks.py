@@ -1,4 +1,4 @@
-"""What happened between two looks at a live quorum, and what makes any stop a risk.
+"""The changes between two looks at a live quorum, and the risks of a stop that follow from them.
 
 Owns the choice of the earlier look, and the words on elections and commits between the two.
 """

@@ -38,7 +38,7 @@ _ANSWERED = frozenset(
 
 
 class Grade(StrEnum):
-    """What was seen of a replica."""
+    """The grade of a replica, by all that was seen of it."""
 
     READY = "ready"
     """It answers, knows the leader, fetches, and has what was committed. Only such a voter

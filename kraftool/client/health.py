@@ -84,7 +84,7 @@ def health(
     `judgement`: that of the same looks, where the caller knows more than they show.
     """
     judgement = judgement or judge(now, before)
-    findings = [*_nodes(judgement), *_leadership(before, now), *_features(before, now)]
+    findings = [*_nodes(judgement), *_leadership(before, judgement), *_features(before, now)]
     findings += cluster.findings if cluster is not None else _unobserved(now, unobserved)
     quorum, leader = now.quorum, now.leader
     speed = None
@@ -114,6 +114,8 @@ def _nodes(judgement: Judgement) -> Iterator[Finding]:
     now = judgement.view
     yield from broker_findings(now)
     for node in now.nodes:
+        if node.waiting_ms is not None:
+            continue  # It is late, which is no fault yet.
         standing = judgement.standing(node.node_id)
         is_fetching = standing is not None and standing.grade is Grade.OUT_OF_REACH
         yield from node_findings(now, node, is_fetching=is_fetching)
@@ -140,8 +142,11 @@ def _moved(now: QuorumView) -> Iterator[Finding]:
             )
 
 
-def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
-    if not now.reached:
+def _leadership(before: QuorumView, judgement: Judgement) -> Iterator[Finding]:
+    now = judgement.view
+    if now.leader is None and judgement.overdue_ms is not None:
+        pass  # The node whose answer is overdue may lead.
+    elif not now.reached:
         count = many(len(now.nodes), "address")
         yield kinds.NO_ANSWER.at("", f"unknown: {count} asked, and none answered")
     elif now.leader is None:

@@ -212,12 +212,20 @@ def _without_leader(
         failures=failures,
         reason=reason,
         is_lost=is_lost,
-        overdue_ms=_overdue_ms(now, standings) if standings else _longest_wait(now),
+        overdue_ms=_overdue_ms(now, standings) or _longest_wait(now, standings),
     )
 
 
-def _longest_wait(now: QuorumView) -> int | None:
-    return max((node.waiting_ms for node in now.nodes if node.waiting_ms is not None), default=None)
+def _longest_wait(now: QuorumView, voters: tuple[ReplicaStanding, ...]) -> int | None:
+    """Return the longest wait for a node that may lead: one that others take for the leader, or
+    any while nobody reported who votes."""
+    leaders = {node.leader_id for node in now.current}
+    waits = (
+        node.waiting_ms
+        for node in now.nodes
+        if node.waiting_ms is not None and (not voters or node.node_id in leaders)
+    )
+    return max(waits, default=None)
 
 
 def _turnout(now: QuorumView, voters: tuple[ReplicaStanding, ...]) -> tuple[int | None, str, bool]:

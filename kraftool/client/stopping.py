@@ -168,7 +168,7 @@ def _leader_after(
     ]
     if able:
         unseen = (
-            ". kraftool cannot see from here if the other voters can reach each other"
+            ". kraftool cannot see from here whether the other voters can reach each other"
             if len(judgement.voters) > 2
             else ""
         )

@@ -260,7 +260,8 @@ class Connection:
                 return await answer
         except TimeoutError:
             error = RequestTimeoutError(
-                f"{self.endpoint}: no answer to {name} within {timeout_s:g} s"
+                f"{self.endpoint}: no answer to {name} within {timeout_s:g} s",
+                failure=Failure.TIMED_OUT,
             )
             self._end(error)
             raise error from None

@@ -23,6 +23,8 @@ from kraftool.watching.picture import WatchEvent
 from kraftool.watching.words import age
 
 _Reported = tuple[Status, str]
+_LATE_MS = 2_000
+"""A shorter delay of the dashboard hides no event."""
 
 
 @dataclass(slots=True)
@@ -34,12 +36,16 @@ class EventDetector:
     """Leader and epoch of the last look; None before the first one."""
     _last_leader: tuple[int | None, int | None] | None = None
     """The last leader that was seen, and its epoch."""
+    _first_epoch: int | None = None
+    """The newest epoch that any node knew when one was known first."""
     _leaderless_ms: int | None = None
     """Since when no node leads."""
     _led_ms: int = 0
     """Since when the present leader leads its epoch."""
     _down_ms: dict[int | Endpoint, int] = field(default_factory=dict)
     """Since when a node does not answer, by its id, or by its address if that is all we know."""
+    _answered: set[int | Endpoint] = field(default_factory=set)
+    """The nodes that have answered since watching began."""
     _silent: set[ReplicaKey] = field(default_factory=set)
     _behind: set[ReplicaKey] = field(default_factory=set)
     _observers: set[ReplicaKey] = field(default_factory=set)
@@ -47,17 +53,31 @@ class EventDetector:
     _has_majority: bool = True
     _voters: frozenset[ReplicaKey] = frozenset()
     _looks: dict[str, DirectoryLook] = field(default_factory=dict)
+    _readable: dict[str, DirectoryLook] = field(default_factory=dict)
+    """The last look at each directory that could be read."""
 
     def take(
-        self, at_ms: int, view: QuorumView | None, directories: Iterable[DirectoryLook]
+        self,
+        at_ms: int,
+        view: QuorumView | None,
+        directories: Iterable[DirectoryLook],
+        late_ms: int = 0,
     ) -> tuple[WatchEvent, ...]:
-        """Return the events of this look."""
-        events = [] if view is None else [*self._live(at_ms, view)]
+        """Return the events of this look. `late_ms`: how late the dashboard was since the last."""
+        events: list[_Reported] = []
+        if late_ms >= _LATE_MS:
+            events.append((Status.NOTE, f"the dashboard itself was {age(late_ms)} late"))
+        events += [] if view is None else [*self._live(at_ms, view)]
         for look in directories:
             before = self._looks.get(look.path)
             if before is not None and before.at_ms:
-                events += _of_directory(before, look)
+                readable = before if before.is_readable else self._readable.get(look.path)
+                events += _of_problem(before, look)
+                if look.is_readable and readable is not None:
+                    events += _of_directory(readable, look)
             self._looks[look.path] = look
+            if look.is_readable:
+                self._readable[look.path] = look
         return tuple(
             WatchEvent(timestamp=at_ms, status=status, reason=words) for status, words in events
         )
@@ -66,6 +86,10 @@ class EventDetector:
     def down_since_ms(self) -> Mapping[int, int]:
         """Return since when each node does not answer, by its id."""
         return {key: since for key, since in self._down_ms.items() if isinstance(key, int)}
+
+    def has_begun(self, epoch: int) -> bool:
+        """True if an epoch began while we watched."""
+        return self._first_epoch is not None and epoch > self._first_epoch
 
     # --- live nodes ---------------------------------------------------------------------------
 
@@ -84,13 +108,16 @@ class EventDetector:
         """Report the nodes that stopped answering, and those that answer again."""
         for node in view.nodes:
             name, key = _name(node), _key(node)
+            if node.waiting_ms is not None:
+                continue  # It is late, which is no change yet.
             if node.is_reached:
+                self._answered.add(key)
                 since = self._down_ms.pop(key, None)
                 if since is not None:
                     yield Status.GOOD, f"{name} answers again, after {age(at_ms - since)}"
             elif key not in self._down_ms:
                 self._down_ms[key] = at_ms
-                words = "stopped answering" if self._view is not None else "does not answer"
+                words = "stopped answering" if key in self._answered else "does not answer"
                 why = reason(node)
                 yield Status.WARN, f"{name} {words}" + ("" if why.startswith("it ") else f": {why}")
         for key in self._down_ms.keys() - {_key(node) for node in view.nodes}:
@@ -98,13 +125,19 @@ class EventDetector:
 
     def _leadership(self, at_ms: int, view: QuorumView) -> Iterator[_Reported]:
         leader = view.leader
+        if self._first_epoch is None:
+            self._first_epoch = view.epoch
+        if leader is None and any(node.waiting_ms is not None for node in view.nodes):
+            return  # The node whose answer is overdue may lead.
         led = (None, view.epoch) if leader is None else (leader.node_id, leader.epoch)
         before, self._led = self._led, led
         if led != before:
             self._led_ms = at_ms
         if leader is None:
             self._leaderless_ms = at_ms if self._leaderless_ms is None else self._leaderless_ms
-            if before is None:
+            if before is None and not view.reached:
+                yield Status.BAD, "watching begins: no node can be reached"
+            elif before is None:
                 yield Status.BAD, "watching begins: no node leads"
             elif before[0] is not None:
                 yield Status.BAD, f"node {before[0]} leads no longer, and no other node leads"
@@ -119,7 +152,8 @@ class EventDetector:
             yield status, f"watching begins: node {led[0]} leads epoch {led[1]}{without}"
         elif led != before:
             gap = "" if since is None else f" ({age(at_ms - since)} without a leader)"
-            words = "leads again, epoch" if led == last else "elected, epoch"
+            words = "leads epoch" if not self.has_begun(led[1] or 0) else "elected, epoch"
+            words = "leads again, epoch" if led == last else words
             yield status, f"node {led[0]} {words} {led[1]}{without}{gap}"
 
     def _membership(self, at_ms: int, quorum: DescribeQuorumResponse) -> Iterator[_Reported]:
@@ -213,13 +247,18 @@ def _features(before: QuorumView, now: QuorumView) -> Iterator[_Reported]:
 # --- directories ------------------------------------------------------------------------------
 
 
-def _of_directory(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Reported]:
+def _of_problem(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Reported]:
     path = now.path
     if now.problem != before.problem:
         if now.problem:
             yield Status.WARN, f"{path}: {now.problem}"
         else:
             yield Status.GOOD, f"{path} can be read again"
+
+
+def _of_directory(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Reported]:
+    """Compare two looks at a directory that could be read."""
+    path = now.path
     if {before.lock, now.lock} == {LockState.HELD, LockState.FREE}:
         if now.lock is LockState.HELD:
             yield Status.NOTE, f"{path}: a process holds its lock now"

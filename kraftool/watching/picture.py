@@ -89,6 +89,8 @@ class Picture:
     directories: tuple[DirectoryLook, ...] = ()
     """In the order in which they were given."""
     history: WatchHistory = NO_HISTORY
+    late_ms: int = 0
+    """How late the dashboard itself was since the picture before."""
 
     @property
     def stamp(self) -> tuple[object, ...]:

@@ -38,12 +38,17 @@ class Remembering:
     _events: deque[WatchEvent] = field(default_factory=lambda: deque(maxlen=MOST_EVENTS))
 
     def take(
-        self, at_ms: int, view: QuorumView | None, directories: Iterable[DirectoryLook]
+        self,
+        at_ms: int,
+        view: QuorumView | None,
+        directories: Iterable[DirectoryLook],
+        *,
+        late_ms: int = 0,
     ) -> WatchHistory:
         """Add a look; the history with it."""
         self.since_ms = self.since_ms or at_ms
         directories = tuple(directories)
-        self._events.extend(self._detector.take(at_ms, view, directories))
+        self._events.extend(self._detector.take(at_ms, view, directories, late_ms))
         before = None
         if view is not None:
             before = earlier_look(self._looks, view)
@@ -72,12 +77,12 @@ class Remembering:
         )
 
     def _see(self, sample: QuorumSample) -> None:
-        """An election is a leader of an epoch above all that were seen before. The leader of the
-        first look is none: it says who leads, not since when."""
+        """An election is a leader of an epoch that began while we watched. The leader of an epoch
+        that was known from the first is none: nobody saw since when it leads."""
         if sample.leader_id is None or sample.epoch is None or sample.epoch <= self._led:
             return
         self._led = sample.epoch
-        if self._samples:
+        if self._detector.has_begun(sample.epoch):
             self._count += 1
             seen = ObservedElection(
                 epoch=sample.epoch,
@@ -91,7 +96,9 @@ class Remembering:
 def _sample(at_ms: int, view: QuorumView) -> QuorumSample:
     quorum = view.quorum
     unreached = frozenset(
-        node.node_id for node in view.nodes if node.node_id is not None and not node.is_reached
+        node.node_id
+        for node in view.nodes
+        if node.node_id is not None and not node.is_reached and node.waiting_ms is None
     )
     if quorum is None or view.leader is None:
         return QuorumSample(at_ms=at_ms, epoch=view.epoch, leader_id=None, high_watermark=None,

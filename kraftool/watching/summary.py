@@ -120,8 +120,8 @@ def verdict(report: QuorumReport) -> tuple[StyledText, ...]:
         return (StyledText("✓", "good"), StyledText("the quorum has no problem", "good"))
     if report.is_live:
         return (StyledText("?", "quiet"), StyledText("the quorum is not known yet", "quiet"))
-    words = "no problems found at a first look; Files (5) and Health (6) examine more"
-    return (StyledText("·", "quiet"), StyledText(words, "quiet"))
+    words = "not judged yet: doctor examines the directories. Health (6) has its progress"
+    return (StyledText("?", "quiet"), StyledText(words, "quiet"))
 
 
 def _committed(report: QuorumReport) -> Iterator[StyledText]:

@@ -11,8 +11,11 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from kraftool.client.model import QuorumView
+from kraftool.client.second_look import second_look
+from kraftool.client.thresholds import LOOKS_APART_S
 from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
@@ -33,6 +36,8 @@ class Watcher:
         self.sources = sources
         self.interval_s = interval_s
         self._pool = Pool()
+        self._shown_s: float | None = None
+        """When the last picture was made."""
         self._directories = [DirectoryWatch(directory) for directory in sources.directories]
         self._looks = [
             DirectoryLook(path=directory, at_ms=0, is_complete=False)
@@ -44,6 +49,7 @@ class Watcher:
 
     async def run(self, show: Shown) -> None:
         """Hand over a picture every interval, until cancelled."""
+        measuring = asyncio.create_task(self._pool.lateness.measure())
         try:
             while True:
                 self._wake.clear()
@@ -54,6 +60,7 @@ class Watcher:
                     async with asyncio.timeout(max(rest, 0.0)):
                         await self._wake.wait()
         finally:
+            measuring.cancel()
             await self.close()
 
     def look_now(self) -> None:
@@ -68,23 +75,41 @@ class Watcher:
     def _picture(self, view: QuorumView | None) -> Picture:
         at_ms = int(time.time() * 1000)
         looks = tuple(self._looks)
+        now_s, last_s = time.monotonic(), self._shown_s
+        self._shown_s = now_s
+        late_s = 0.0 if last_s is None else self._pool.lateness.since(last_s)
+        late_ms = round(late_s * 1000)
         return Picture(
             at_ms=at_ms,
             view=view,
             directories=looks,
-            history=self._remembering.take(at_ms, view, looks),
+            history=self._remembering.take(at_ms, view, looks, late_ms=late_ms),
+            late_ms=late_ms,
         )
 
     async def whole(self, timeout_s: float) -> Picture:
-        """A picture for which everyone was waited for, for whoever takes only one."""
-        self._pool.patience_s = timeout_s
+        """A picture for which everyone was waited for, for whoever takes only one. Live nodes are
+        asked twice, as `quorum health` does."""
+        self._pool.patience_s = None
         ends = time.monotonic() + timeout_s
-        view, _ = await asyncio.gather(self._survey(), self._look_at_directories())
+        before, _ = await asyncio.gather(self._survey(), self._look_at_directories())
+        pause = asyncio.create_task(asyncio.sleep(LOOKS_APART_S))
         while time.monotonic() < ends and not all(
             directory_look.is_complete for directory_look in self._looks
         ):
             await self._look_at_directories()
-        return self._picture(view)
+        if before is None or not before.reached:
+            pause.cancel()
+            return self._picture(before)
+        await pause
+        picture = self._picture(await second_look(self, before))
+        return replace(picture, history=replace(picture.history, before=before))
+
+    async def survey(self) -> QuorumView:
+        """Ask the live nodes once more."""
+        view = await self._survey()
+        assert view is not None, "the caller has asked live nodes before"
+        return view
 
     async def _survey(self) -> QuorumView | None:
         target = self.sources.target

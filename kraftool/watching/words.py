@@ -12,6 +12,7 @@ def age(ms: int | None) -> str:
     """Return a span in two or three digits and a unit."""
     if ms is None:
         return "-"
+    ms = max(ms, 0)  # Clocks of two machines differ.
     if ms < 1_000:
         return f"{ms} ms"
     for unit, size in (("s", 1_000), ("min", 60_000), ("h", 3_600_000)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 from kraftool.decoders.codec import Value
@@ -14,7 +14,7 @@ from kraftool.net.server import Peer, Server
 from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse
 from kraftool.raft.names import Endpoint
 from kraftool.raft.wire import responses
-from tests.client.views import described, replica
+from tests.client.views import NOW, described, replica
 
 SERVED = {
     "ApiVersions": (0, 4),
@@ -55,6 +55,8 @@ class Quorum:
         self.registered: tuple[int, ...] = (1, 2, 3)
         self.high_watermarks = [100]
         """What its leader says, one after the other; the last one from then on."""
+        self.clock_ms: Callable[[], int] = lambda: NOW
+        """When its voters have fetched, by the leader's clock."""
         self.servers: dict[int, Server] = {}
         self.broker: Endpoint | None = None
 
@@ -126,7 +128,8 @@ class Quorum:
             if leads:
                 mark = self.high_watermarks[0]
                 self.high_watermarks = self.high_watermarks[1:] or [mark]
-                voters = [replica(node_id) for node_id in self.registered]
+                clock_ms = self.clock_ms()
+                voters = [replica(node_id, fetched=clock_ms) for node_id in self.registered]
                 answer = described(voters, leader=number, epoch=self.epoch, mark=mark)
                 if self.told_voters:
                     nodes = {id_: {"CONTROLLER": self.bound[id_]} for id_ in self.registered}

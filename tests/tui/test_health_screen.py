@@ -13,13 +13,23 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from kraftool.tui import app as app_module
 from kraftool.tui.app import WatchApp
 from kraftool.tui.screens import health as health_module
 from kraftool.tui.screens.health import HealthScreen
 from kraftool.watching.checkup import Doctored, examine_directories
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import LOG, copied, damaged, here
-from tests.tui.dashboards import Still, app_of, look_at, press, settled, shown, until_shown
+from tests.tui.dashboards import (
+    PATIENCE_S,
+    Still,
+    app_of,
+    look_at,
+    press,
+    settled,
+    shown,
+    until_shown,
+)
 from tests.tui.recording import Replayed, pictures
 from tests.tui.snapshots import assert_snapshot
 
@@ -138,6 +148,39 @@ def test_x_stops_an_examination(folder: Path, monkeypatch: pytest.MonkeyPatch) -
             await press(pilot, "x")
             assert "stopped" in shown(pilot)
             assert "not examined yet" in shown(pilot)
+
+    asyncio.run(inner())
+
+
+def test_doctor_runs_from_the_start_whichever_view_is_seen(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first screen called directories fine that Health had errors for."""
+    monkeypatch.setattr(app_module, "_EXAMINE_AFTER_S", 0.01)
+    goes_on = threading.Event()
+    paths = copied(folder, 2, 3)
+    whole = examine_directories(paths, Task())
+
+    def slow(function: Any, *arguments: object, task: Task) -> Doctored:
+        assert goes_on.wait(60)
+        return whole
+
+    monkeypatch.setattr(health_module, "apart", slow)
+
+    async def inner() -> None:
+        app = WatchApp(Still(*paths), environment={})
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until_shown(pilot, "doctor examines the directories")
+            assert "no problems found" not in shown(pilot)
+            goes_on.set()
+            async with asyncio.timeout(PATIENCE_S):
+                while app.overview.examined is None:
+                    await pilot.pause(0.01)
+            await settled(pilot)
+            assert app.seen is not None
+            assert app.seen.id == "quorum"
+            assert "not examined yet" not in shown(pilot)
+            assert whole.complaints[0].finding.sentence()[:30] in shown(pilot)
 
     asyncio.run(inner())
 

@@ -10,6 +10,7 @@ import pytest
 from kraftool.client.model import QuorumView
 from kraftool.client.thresholds import LAG_RECORDS, SILENT_MS
 from kraftool.raft.messages import ReplicaState
+from kraftool.raft.names import OffsetAndEpoch
 from kraftool.reports.findings.status import Status
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory import DirectoryWatch
@@ -18,6 +19,7 @@ from kraftool.watching.events import EventDetector
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import quorum_report
 from kraftool.watching.remembering import MOST_EVENTS, MOST_SAMPLES, Remembering
+from kraftool.watching.words import age
 from tests.client.views import NOW, described, gone, node, replica, view, well, without_controller
 from tests.tui.recording import pictures
 
@@ -120,7 +122,7 @@ def test_an_observer_is_not_new_because_watching_began_without_a_leader() -> Non
     led = view(described(voters, [replica(4)]), node(2), node(3))
     assert [words for _, words in _events(leaderless, led)] == [
         "watching begins: no node leads",
-        "node 1 elected, epoch 5 (1.0 s without a leader)",
+        "node 1 leads epoch 5 (1.0 s without a leader)",
     ]
 
 
@@ -212,3 +214,21 @@ def test_what_happens_in_a_directory_is_told() -> None:
         "data can be read again",
         "data: a process holds its lock now",
     ]
+
+
+def test_a_directory_that_comes_back_has_no_new_snapshot() -> None:
+    """It was unreadable for a look, and its snapshots are the old ones."""
+    snapshots = (OffsetAndEpoch(0, 0), OffsetAndEpoch(80, 1))
+    first = DirectoryLook(path="data", at_ms=1, log_end_offset=200, snapshots=snapshots)
+    away = DirectoryLook(path="data", at_ms=2, problem="permission denied", is_readable=False)
+    newer = replace(first, snapshots=(*snapshots, OffsetAndEpoch(190, 1)))
+    assert _looks(first, away, replace(first, at_ms=3)) == [
+        "data: permission denied",
+        "data can be read again",
+    ]
+    assert _looks(first, away, newer)[-1] == "data: new snapshot at offset 190"
+
+
+def test_no_age_is_negative() -> None:
+    """The clocks of two machines differ."""
+    assert age(-1_500) == "0 ms"

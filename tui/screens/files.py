@@ -41,8 +41,8 @@ class FilesScreen(TaskView):
 
     TITLE = "Files"
     ABOUT = (
-        "Every file of each directory. v verifies the directory under the cursor as verify-log and"
-        " verify-snapshot do: every byte is read, and nothing is written. Findings stand below."
+        "Every file of each directory. v verifies the directory under the cursor, as verify-log and"
+        " verify-snapshot do. It reads every byte and writes nothing. The findings are below."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "verify", "Verify"),

@@ -50,9 +50,9 @@ class HealthScreen(TaskView):
 
     TITLE = "Health"
     ABOUT = (
-        "What is known to be wrong: live nodes are judged each time that they are asked,"
-        " directories when they change, by all rules of doctor. Below are the cause, the evidence"
-        " for it, and the command to run next; y copies that command."
+        "All known problems. kraftool judges live nodes at each poll. It runs all rules of doctor"
+        " on the directories at the start, and again when they change. Below the list are the"
+        " cause, the evidence, and the next command. y copies that command."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "stop", "Stop", show=False),
@@ -85,11 +85,15 @@ class HealthScreen(TaskView):
         if picture.view is not None:
             self._live = self.watch_app.overview.live
             self._look_at_metadata(picture.view)
+        self.follow(picture)
+        self._draw()
+
+    def follow(self, picture: Picture) -> None:
+        """Examine the directories if they have changed, also while another view is seen."""
         if self.sources.directories and not self.is_working and picture.stamp != self._stamp:
             examined = self._examined
             if examined is None or examined.is_due(picture.at_ms):
                 self.action_examine()
-        self._draw()
 
     def _look_at_metadata(self, view: QuorumView) -> None:
         """Read on in what the leader has committed, from time to time."""

@@ -71,9 +71,9 @@ class LogScreen(PlaceView):
 
     TITLE = "Log"
     ABOUT = (
-        "The records of the metadata log as they are written. Enter opens one with its bytes. A run"
-        " of no-ops, which an idle controller writes, is one line; z shows each. A filter is made"
-        f" of words: {EXAMPLE}. Signs: {LEGEND}."
+        "The records of the metadata log, as they are written. Enter opens a record with its bytes."
+        " An idle controller writes no-ops. A run of them is one line, and z shows each of them."
+        f" A filter is a list of words: {EXAMPLE}. Signs: {LEGEND}."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f", "filter", "Filter"),

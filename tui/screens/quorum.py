@@ -50,10 +50,11 @@ class QuorumScreen(View):
 
     TITLE = "Quorum"
     ABOUT = (
-        "Who leads and who votes: every node is asked. The leader reports the lags. 'behind' "
-        "is a lag in time, 'restart?' if the node can be restarted now, 'says' which leader and "
-        "epoch a node itself reports. '~' is the last log end that a leader knew, '+' a voter "
-        "whose record is not committed, 'x' a node that was down."
+        "The leader and the voters. kraftool asks every node, and the leader reports the lags. "
+        "'behind' is the lag in time. 'restart?' is the answer of quorum may-stop. 'says' is the "
+        "leader and epoch that a node itself reports. '~' is the last log end that a leader "
+        "reported, '+' a voter whose record is not committed, '…' a node whose answer is overdue, "
+        "and 'x' a time when a node was down."
     )
     BINDINGS: ClassVar[list[BindingType]] = [Binding("d", "details", "Details")]
     DEFAULT_CSS = """
@@ -132,7 +133,8 @@ class QuorumScreen(View):
                 (SEVERITY_RANK[severity], [self._part(summary.sign(severity)), words])
             )
         rows = [row for _, row in sorted(ranked_rows, key=itemgetter(0))]
-        return rows or [[*map(self._part, summary.verdict(report))]]
+        *signs, verdict = summary.verdict(report)
+        return rows or [[*map(self._part, signs), self._wrapped([verdict])]]
 
     def _wrapped(self, parts: Iterable[StyledText]) -> Text:
         words = Text(" ").join(map(self._part, parts))

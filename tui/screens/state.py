@@ -61,9 +61,10 @@ class StateScreen(PlaceView):
 
     TITLE = "State"
     ABOUT = (
-        "The metadata at an offset, which is exclusive: the state at 100 has seen 0 to 99."
-        " Snapshots (┴) and the log give that of any offset. f finds topics, brokers and configs by"
-        " name; Enter on a topic shows its partitions. m marks an offset, c compares with it."
+        "The metadata at an offset. Offsets are exclusive: the state at 100 has the records 0 to"
+        " 99. kraftool reads it from a snapshot (┴) and the log after it. f finds topics, brokers"
+        " and configs by name. Enter on a topic shows its partitions. m marks an offset, and c"
+        " compares with it."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("comma", "step(-1)", "Offset before", key_display=",", show=False),
@@ -470,6 +471,7 @@ class StateScreen(PlaceView):
             state,
             self.palette,
             is_newest=self._wanted is None,
+            newer_end=self.newer_end(self.picture, state.end_offset),
             stale=stale,
             wanted=self._here() if self._is_partial else None,
         )

@@ -52,9 +52,9 @@ class TimelineScreen(TaskView):
 
     TITLE = "Timeline"
     ABOUT = (
-        "What happened, by the logs and snapshots of all directories, merged: a number in the axis"
-        " is how many things happened there, ▲ a warning, ✗ an error, ≠ where logs differ. A live"
-        " leader's log is one of them; without a leader, the elections that were seen."
+        "The events of all directories and of the live leader's log, merged. A number on the axis"
+        " counts the events at that time. ▲ is a warning, ✗ an error, ≠ a place where logs differ."
+        " Without a leader, the timeline has the elections that kraftool saw."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("plus,equals_sign", "zoom(1)", "Zoom in", key_display="+", group=_ZOOM),

@@ -59,9 +59,9 @@ class VotersScreen(TaskView):
 
     TITLE = "Voters"
     ABOUT = (
-        "The voters as each directory and each live node knows them, as diff-voters compares them."
-        " = the same, ≠ another, - no voter there, · reports none. Of a live quorum the leader's"
-        " log is read for the history; v reads everything again now."
+        "The voters by each directory and each live node, compared as diff-voters does. = is the"
+        " same voter, ≠ another one, - no voter, · no report. The history comes from the leader's"
+        " log. v reads everything again."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "compare", "Read again"),

@@ -60,10 +60,10 @@ class WhatIfScreen(TaskView):
 
     TITLE = "What if"
     ABOUT = (
-        "space loses the node under the cursor, or brings it back; c cuts the network (1|2,3 both"
-        " ways, 1>2 one way); s uses another seed. The answer is simulate-election's: the real"
-        " protocol, in memory. Who can lead is shown at once, and the runs as they are made; x"
-        " stops them. Nothing is sent to any node, and nothing is written."
+        "A simulation of an election, as simulate-election makes it: the real protocol, in memory."
+        " space stops the node under the cursor, or brings it back. c cuts the network: 1|2,3 both"
+        " ways, 1>2 one way. s uses another seed. The nodes that can lead appear at once, then the"
+        " result of each run. x stops the runs. kraftool sends nothing and writes nothing."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "lose", "Lose"),

@@ -111,10 +111,17 @@ def headline(found_total: int, old: int, new: int) -> str:
 
 
 def state_words(
-    state: LoadedState, palette: Palette, *, is_newest: bool, stale: str, wanted: int | None = None
+    state: LoadedState,
+    palette: Palette,
+    *,
+    is_newest: bool,
+    stale: str,
+    newer_end: int | None = None,
+    wanted: int | None = None,
 ) -> Text:
     """Return the words on a state: which one it is, and what it may lack.
 
+    `is_newest`: no offset was asked for. `newer_end`: a later end of the log that is known.
     `wanted`: the offset up to which the log is still being read.
     """
     line = Text(f"at offset {state.end_offset}", palette.key, no_wrap=True, end="")
@@ -122,6 +129,8 @@ def state_words(
         line.append_text(palette.text(f"  ? not yet the state at {wanted}", "warn"))
     elif stale:
         line.append_text(palette.text(f"  ▲ stale: {stale}", "warn"))
+    elif is_newest and newer_end is not None:
+        line.append(f", the log ends at {newer_end}", palette.quiet)
     elif is_newest:
         line.append(", the newest", palette.quiet)
     # What may be wrong comes first: a narrow terminal cuts the rest.

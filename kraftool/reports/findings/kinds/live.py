@@ -92,8 +92,8 @@ NO_SPARE = _kind(
     _WARNING,
     "Only just a majority of the voters is ready. If one more of them fails, nothing can be"
     " committed. A voter is ready if it answers kraftool, knows the leader, fetches from it, and"
-    " has what was committed. A voter that fetches but cannot be reached is no spare: if the leader"
-    " fails, it may not get the other votes.",
+    " has what was committed. A voter that fetches but cannot be reached does not count: if the"
+    " leader fails, it may not get the other votes.",
     "bring back the voters that are not ready before you stop anything else",
 )
 NO_MAJORITY = _kind(

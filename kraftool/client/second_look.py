@@ -10,7 +10,7 @@ import time
 from typing import Protocol
 
 from kraftool.client.model import QuorumView
-from kraftool.client.thresholds import COMMIT_S
+from kraftool.client.thresholds import COMMIT_S, SILENT_MS, leader_clock
 from kraftool.raft.messages import DescribeQuorumResponse
 
 _PAUSE_S = 0.5
@@ -24,7 +24,8 @@ class Surveyed(Protocol):
 
 
 async def second_look(target: Surveyed, before: QuorumView) -> QuorumView:
-    """Look again. If the leader wrote records and committed none, repeat the look for `COMMIT_S`.
+    """Look again. If the leader wrote records and committed none, or a voter that answers did not
+    fetch, repeat the look for `COMMIT_S`.
 
     On a busy machine a leader may write a record between two looks and commit it after them.
     A look can last long after the leader's answer, because it waits for nodes that do not answer.
@@ -33,7 +34,7 @@ async def second_look(target: Surveyed, before: QuorumView) -> QuorumView:
     deadline: float | None = None
     while True:
         now = await target.survey()
-        if not awaits_commit(before, now):
+        if not awaits_commit(before, now) and not awaits_fetch(before, now):
             return now
         seen = time.monotonic()
         if deadline is None:
@@ -49,6 +50,21 @@ def awaits_commit(before: QuorumView, now: QuorumView) -> bool:
     if then is None or this is None or not has_same_leader(then, this):
         return False
     return this.high_watermark <= then.high_watermark and leader_end(this) > leader_end(then)
+
+
+def awaits_fetch(before: QuorumView, now: QuorumView) -> bool:
+    """True if a voter answers and fetched a moment ago, but not between the looks."""
+    then, this = before.quorum, now.quorum
+    if then is None or this is None or not has_same_leader(then, this):
+        return False
+    running = {node.node_id for node in now.current} - {this.leader_id}
+    clock = leader_clock(this)
+    return any(
+        voter.last_fetch_timestamp <= leader_clock(then)
+        and 0 <= clock - voter.last_fetch_timestamp <= SILENT_MS
+        for voter in this.voters
+        if voter.replica.id in running
+    )
 
 
 def has_same_leader(then: DescribeQuorumResponse, this: DescribeQuorumResponse) -> bool:

@@ -63,3 +63,15 @@ def test_a_leader_that_commits_nothing_is_found() -> None:
     (finding,) = health(before, now).findings
     assert finding.code == "KT-LIVE-STUCK"
     assert finding.text == "the leader wrote 1 record in 1.5 s, but committed none"
+
+
+def test_a_voter_that_fetches_a_moment_later_is_ready() -> None:
+    """A collection of garbage kept it from fetching for longer than the looks are apart."""
+    before = well(mark=90, at=NOW - 1500)
+    late = [replica(1), replica(2), replica(3, fetched=NOW - 1600)]
+    silent = view(described(late), node(2), node(3))
+    target = _Quorum(silent, well())
+    now = asyncio.run(looking.second_look(target, before))
+    assert health(before, now).judgement.ready == (1, 2, 3)
+    still = asyncio.run(looking.second_look(_Quorum(silent), before))
+    assert health(before, still).judgement.ready == (1, 2), "it is not waited for without end"

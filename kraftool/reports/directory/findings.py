@@ -41,6 +41,7 @@ from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.alone import voter_findings
 from kraftool.reports.voters.history import NO_HISTORY, VoterHistory
+from kraftool.reports.voters.kafka_epochs import kafka_epochs
 from kraftool.reports.voters.voter_set import edited_node_id
 from kraftool.storage.entry import EntryPlace
 
@@ -271,19 +272,16 @@ def _latest_epoch(case: DirectoryCase) -> int:
     """The log's last epoch as Kafka knows it: by leader-epoch-checkpoint and the batches."""
     file, log = case.one(FileKind.LEADER_EPOCH_CHECKPOINT), case.summary.log
     content = file.content if file is not None else None
-    epoch_entries = content.entries if isinstance(content, LeaderEpochCheckpoint) else ()
-    end = log.end_offset if log is not None else 0
-    return max(
-        *(entry.epoch for entry in epoch_entries if entry.start_offset < end),
-        *(
-            start.epoch
-            for report in case.live(FileKind.LOG)
-            if report.log is not None
-            for start in report.log.epochs
-        ),
-        -1,
-        -1,
-    )
+    checkpoint = content.entries if isinstance(content, LeaderEpochCheckpoint) else ()
+    starts = [
+        start
+        for report in case.live(FileKind.LOG)
+        if report.log is not None
+        for start in report.log.epochs
+    ]
+    start, end = (log.start_offset, log.end_offset) if log is not None else (0, 0)
+    known = kafka_epochs(checkpoint, starts, start, end)
+    return known[-1].epoch if known else -1
 
 
 def _covers_start(summary: MetadataSummary) -> bool:

@@ -80,9 +80,8 @@ def watch(
     The dashboard asks every controller itself. It works without a leader, with nodes down, and with
     nodes that disagree. The last line shows the most important keys, and ? explains all of them.
     --once prints the first view with brokers and partitions, for scripts and tickets. It exits 1 if
-    no node leads, the leader runs no controller, nodes disagree, or there is a warning or an error
-    about brokers or partitions. It exits 3 if a directory cannot be read, and 4 if no node could be
-    reached.
+    there is a warning or an error, as quorum health does. It exits 3 if a directory cannot be read,
+    and 4 if no node could be reached.
 
     Nothing is changed or locked. The quorum does not see kraftool as an observer.
     """
@@ -165,16 +164,15 @@ def _metadata(
 
 
 def _settle(to: Output, picture: Picture, report: QuorumReport, *, is_shown: bool) -> None:
-    """The exit code: as `quorum describe` ends, and 3 for a directory that cannot be read."""
+    """The exit code: 1 for what `quorum health` calls a warning or an error, too, and 3 for a
+    directory that cannot be read."""
     from kraftool.commands.quorum_options import tell_reach
+    from kraftool.reports.findings.finding import Severity
 
     if picture.view is not None:
         tell_reach(to, picture.view, shown=picture.view.asked if is_shown else ())
-    # A node that is down is no disagreement, nor is an old log; what directories say against each
-    # other is.
-    weighty = {"error"} if picture.view is not None else {"error", "warning"}
     statements = (statement for statement in report.statements if not statement.is_of_old_log)
-    if any(statement.severity.value in weighty for statement in statements):
+    if any(statement.severity is not Severity.INFO for statement in statements):
         to.raise_code(ExitCode.FINDING)
     for directory in picture.directories:
         if directory.problem:

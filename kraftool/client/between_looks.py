@@ -49,7 +49,8 @@ def election_between(before: QuorumView | None, now: QuorumView) -> str:
 
 
 def stuck_between(before: QuorumView | None, now: QuorumView) -> str:
-    """Return what the leader wrote between two looks if it committed none of it; else empty."""
+    """Return that the leader committed nothing between two looks, though it has something to
+    commit; else empty."""
     if before is None or not awaits_commit(before, now):
         return ""
     then, this = before.quorum, now.quorum
@@ -57,6 +58,13 @@ def stuck_between(before: QuorumView | None, now: QuorumView) -> str:
     assert this is not None, "a leader answered in both looks"
     grown = leader_end(this) - leader_end(then)
     seconds = (leader_clock(this) - leader_clock(then)) / 1000
+    return stuck_words(grown, seconds, has_committed=this.high_watermark >= 0)
+
+
+def stuck_words(grown: int, seconds: float, *, has_committed: bool) -> str:
+    """Return that a leader committed nothing; `has_committed`: it did earlier in its epoch."""
+    if not has_committed and grown <= 0:
+        return f"the leader has committed nothing in its epoch; it was watched for {seconds:.1f} s"
     return f"the leader wrote {many(grown, 'record')} in {seconds:.1f} s, but committed none"
 
 

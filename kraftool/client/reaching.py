@@ -14,7 +14,7 @@ from kraftool.reports.findings.kinds import live as kinds
 
 OUT_OF_REACH = "if it listens at another address for you, name that with --resolve ID=HOST:PORT"
 
-_NOT_MISSED = "nothing to do if you removed or stopped this node: it is not a voter"
+NOT_MISSED = "nothing to do if you removed or stopped this node: it is not a voter"
 
 
 def node_findings(
@@ -28,9 +28,7 @@ def node_findings(
     if not node.problem:
         return
     if not node.is_reached and is_only_registered(view, node.node_id):
-        yield kinds.UNREACHED.at(
-            node.name, reason(node), severity=Severity.INFO, advice=_NOT_MISSED
-        )
+        yield kinds.UNREACHED.at(node.name, reason(node), severity=Severity.INFO, advice=NOT_MISSED)
         return
     kind = kinds.REFUSED if node.is_reached else kinds.UNREACHED
     words, advice = reason(node), node.advice

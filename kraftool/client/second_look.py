@@ -45,10 +45,13 @@ async def second_look(target: Surveyed, before: QuorumView) -> QuorumView:
 
 
 def awaits_commit(before: QuorumView, now: QuorumView) -> bool:
-    """True if the same leader wrote records between the looks, and committed none."""
+    """True if the same leader wrote records between the looks and committed none, or has committed
+    nothing in its epoch: it wrote a LeaderChange when that began."""
     then, this = before.quorum, now.quorum
     if then is None or this is None or not has_same_leader(then, this):
         return False
+    if this.high_watermark < 0:
+        return True
     return this.high_watermark <= then.high_watermark and leader_end(this) > leader_end(then)
 
 

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from kraftool.client.active_controller import next_step, without_controller
+from kraftool.client.between_looks import stuck_between, stuck_words
 from kraftool.client.grades import Grade, ReplicaStanding
 from kraftool.client.judgement import Judgement
 from kraftool.client.model import NodeAnswer, QuorumView, is_of_cluster, leader_end
-from kraftool.client.reaching import OUT_OF_REACH, broker_words, reason
+from kraftool.client.reaching import NOT_MISSED, OUT_OF_REACH, broker_words, reason
+from kraftool.client.registrations import is_only_registered
+from kraftool.client.thresholds import leader_clock
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import duration, listed, numbered
 from kraftool.storage.lock import LockState
@@ -50,7 +53,7 @@ def statements(
     remarks = []
     if judgement is not None:
         remarks += [*_live(judgement, voters), *_tolerated(judgement)]
-    remarks += [*_stuck(picture), *_voter_change(voters), *_directories(picture, voters)]
+    remarks += [*_stuck(picture, judgement), *_voter_change(voters), *_directories(picture, voters)]
     order = [*Severity]
     return sorted(remarks, key=lambda statement: order.index(statement.severity))
 
@@ -100,7 +103,7 @@ def _live(judgement: Judgement, voters: VoterState) -> Iterator[Statement]:
     yield from _other_opinions(view)
     for node in view.nodes:
         what = ", a voter," if voters.key_of(node.node_id) is not None else ""
-        yield from _answer(node, f"{_node(node)}{what}", judgement.standing(node.node_id))
+        yield from _answer(view, node, f"{_node(node)}{what}", judgement.standing(node.node_id))
     for broker in view.brokers:
         severity = Severity.INFO if broker.controllers else Severity.WARNING
         yield Statement(severity=severity, reason=f"{broker_words(broker)}.")
@@ -118,7 +121,9 @@ def _overdue(judgement: Judgement, waiting_ms: int) -> Statement:
     )
 
 
-def _answer(node: NodeAnswer, name: str, standing: ReplicaStanding | None) -> Iterator[Statement]:
+def _answer(
+    view: QuorumView, node: NodeAnswer, name: str, standing: ReplicaStanding | None
+) -> Iterator[Statement]:
     """Say what a node did not answer, and what that means by its grade."""
     grade = None if standing is None else standing.grade
     if node.waiting_ms is not None:
@@ -127,6 +132,9 @@ def _answer(node: NodeAnswer, name: str, standing: ReplicaStanding | None) -> It
         if node.problem:
             words = f"{_node(node)} did not answer everything: {reason(node)}."
             yield _warning(words, node.advice or "look for the error in its own log")
+    elif is_only_registered(view, node.node_id):
+        words = f"{name} cannot be reached: {reason(node)}."
+        yield Statement(severity=Severity.INFO, reason=words, advice=NOT_MISSED)
     elif grade is Grade.OUT_OF_REACH:
         yield _warning(
             f"{name} fetches from the leader, but it cannot be reached from here: {reason(node)}.",
@@ -194,12 +202,31 @@ def _other_opinions(view: QuorumView) -> Iterator[Statement]:
             )
 
 
-def _stuck(picture: Picture) -> Iterator[Statement]:
-    """The leader writes, and nothing is committed: its followers do not get it."""
+def _stuck(picture: Picture, judgement: Judgement | None) -> Iterator[Statement]:
+    """Nothing is committed: the followers do not get what the leader writes."""
+    words = _stuck_while_watched(picture)
+    if not words and judgement is not None and _seconds_between(judgement) >= STUCK_S:
+        words = stuck_between(judgement.before, judgement.view)
+    if words:
+        yield _error(
+            f"{words[:1].upper()}{words[1:]}: too few voters fetch its records.",
+            "bring back the voters that do not keep up",
+        )
+
+
+def _seconds_between(judgement: Judgement) -> float:
+    """Return the time between the looks by the clock of the leader, as far as both have one."""
+    then = None if judgement.before is None else judgement.before.quorum
+    now = judgement.view.quorum
+    return 0.0 if then is None or now is None else (leader_clock(now) - leader_clock(then)) / 1000
+
+
+def _stuck_while_watched(picture: Picture) -> str:
+    """Return what the samples of a dashboard show, which go on for longer than two looks."""
     samples = picture.history.samples
     last = samples[-1] if samples else None
     if last is None or last.leader_id is None or last.leader_end is None:
-        return
+        return ""
     since = last
     for sample in reversed(samples):
         same = (sample.epoch, sample.leader_id, sample.high_watermark)
@@ -208,12 +235,9 @@ def _stuck(picture: Picture) -> Iterator[Statement]:
         since = sample
     grown = last.leader_end - (since.leader_end or 0)
     seconds = (last.at_ms - since.at_ms) / 1000
-    if grown > 0 and seconds >= STUCK_S:
-        yield _error(
-            f"Nothing was committed for {seconds:.0f} s, while the leader wrote {grown} records:"
-            " too few voters fetch them.",
-            "bring back the voters that do not keep up",
-        )
+    if seconds < STUCK_S or (grown <= 0 and last.high_watermark is not None):
+        return ""
+    return stuck_words(grown, seconds, has_committed=last.high_watermark is not None)
 
 
 def _voter_change(voters: VoterState) -> Iterator[Statement]:

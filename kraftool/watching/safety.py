@@ -76,13 +76,12 @@ def tolerance(judgement: Judgement | None) -> Tolerance:
 
 
 def restarts(judgement: Judgement | None) -> Mapping[int, RestartSafety]:
-    """Return the safety of a restart of each replica that the leader reports, and of each voter."""
+    """Return the safety of a restart of each replica that the leader reports, and of each voter;
+    none of an observer that is down, which the quorum does not miss."""
     if judgement is None:
         return {}
-    return {
-        replica.id: _restart(judgement, replica)
-        for replica in (*judgement.observers, *judgement.voters)
-    }
+    observers = (node for node in judgement.observers if node.grade is not Grade.DOWN)
+    return {replica.id: _restart(judgement, replica) for replica in (*observers, *judgement.voters)}
 
 
 def _restart(judgement: Judgement, replica: ReplicaStanding) -> RestartSafety:

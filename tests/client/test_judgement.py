@@ -14,11 +14,13 @@ from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.quorum_json import health_document
 from kraftool.client.stopping import StopVerdict, may_stop
+from kraftool.client.thresholds import leader_clock
 from kraftool.net.errors import Failure
 from kraftool.raft.messages import ReplicaState
 from kraftool.reports.findings.finding import Severity
 from kraftool.watching import summary
 from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.judging import STUCK_S
 from kraftool.watching.picture import Picture, WatchHistory
 from kraftool.watching.quorum import QuorumReport, quorum_report
 from tests.client.views import (
@@ -92,7 +94,19 @@ _PICTURES = {
     ),
     "no leader": (THEN, QuorumView(nodes=(gone(1), *(node(n, leader=None) for n in (2, 3))))),
     "stuck": (THEN, _quorum(*KAFKAS, voters=[replica(n, end=120) for n in (1, 2, 3)], mark=90)),
+    "stuck for long": (
+        well(mark=90, at=NOW - 5000),
+        _quorum(*KAFKAS, voters=[replica(n, end=120) for n in (1, 2, 3)], mark=90),
+    ),
     "nothing committed": (THEN, _quorum(*KAFKAS, mark=-1)),
+    "nothing committed for long": (
+        well(mark=-1, at=NOW - 5000),
+        _quorum(*KAFKAS, mark=-1),
+    ),
+    "only registered": (
+        THEN,
+        _quorum(*KAFKAS, gone(9)),
+    ),
     "two clusters": (THEN, _quorum(KAFKAS[0], replace(KAFKAS[1], cluster_id="another"))),
     "a voter added": (
         THEN,
@@ -136,6 +150,14 @@ def _hold_equal(picture: Picture) -> None:
         said = [s for s in report.statements if s.reason.startswith(("No voter can", "The quorum"))]
         if not now.lacks_controller and len(judged.ready) <= judged.majority:
             assert {statement.severity for statement in said} == severities
+    then = None if before is None else before.quorum
+    clocks = [leader_clock(quorum) for quorum in (then, now.quorum) if quorum is not None]
+    apart_s = (clocks[-1] - clocks[0]) / 1000 if clocks else 0
+    found = [f for f in health(before or now, now).findings if f.severity is not Severity.INFO]
+    stated = [s for s in report.statements if s.severity is not Severity.INFO]
+    if [f.code for f in found] != ["KT-LIVE-STUCK"] or apart_s >= STUCK_S:
+        # A dashboard waits longer, and `watch --once` looks for as long as health does.
+        assert bool(stated) is bool([f for f in found if f.code != "KT-LIVE-UNOBSERVED"]), found
     assert judged.failures is None or not judged.failures or len(judged.ready) > judged.majority
     if judged.failures:
         for voter_id in judged.ready:

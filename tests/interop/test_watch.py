@@ -142,8 +142,12 @@ def test_scripts_are_told_of_a_quorum_without_a_leader(quorum: Cluster) -> None:
         epoch = quorum.leader_epoch()
         quorum.kill(quorum.wait_leader())
         quorum.wait_leader(above_epoch=epoch)
-    report = _once(*_at(*quorum.running()), code=0)
+    report = _once(*_at(*quorum.running()), code=1)
     assert report["leaderId"] is not None
+    assert any(
+        words["severity"] == "warning" and words["reason"].startswith("No voter can be lost")
+        for words in report["statements"]
+    )
     assert report["voterState"]["voterIds"] == [1, 2, 3]
     quorum.kill(quorum.wait_leader())
     survivor = next(node for node in nodes if node.process is not None)

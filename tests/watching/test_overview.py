@@ -79,7 +79,7 @@ def test_a_log_that_has_just_got_stuck_is_a_finding_before_the_quorum_view_says_
         overview.take(Picture(at_ms=at, view=view, history=remembering.take(at, view, ())))
         assert overview.report is not None
         is_named = any(
-            "Nothing was committed" in statement.reason for statement in overview.report.statements
+            "but committed none" in statement.reason for statement in overview.report.statements
         )
         further = any("STUCK" in complaint.finding.code for complaint in overview.further)
         codes.append((is_named, further))

@@ -130,7 +130,7 @@ def test_a_voter_whose_record_is_not_committed_is_told_as_such() -> None:
     texts = [statement.reason for statement in last.statements]
     assert texts[0].startswith("The quorum has no majority: 2 of 4 voters keep up, 3 are needed")
     assert last.statements[0].advice == "bring back voters 1 and 2"
-    assert texts[1].startswith("Nothing was committed for 10 s, while the leader wrote 23 records")
+    assert texts[1].startswith("The leader wrote 23 records in 10.5 s, but committed none: too few")
     assert any(
         text.startswith("A voter change that adds node 4 is not committed") for text in texts
     )

@@ -118,8 +118,8 @@ LAG = _kind(
 STUCK = _kind(
     "STUCK",
     _ERROR,
-    "The leader's log grew but the high watermark did not: the leader writes records that a"
-    " majority does not have.",
+    "The leader has records to commit, but the high watermark does not move: a majority does not"
+    " have them.",
     "bring back the voters that do not keep up",
 )
 IDLE = _kind(

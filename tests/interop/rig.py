@@ -17,20 +17,28 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from kraftool.client.target import target_of
 from kraftool.decoders.codec import Value
 from kraftool.net.connection import connect
 from kraftool.net.errors import NetError
 from kraftool.raft.names import Endpoint
+from kraftool.reports.findings.status import Status
+from kraftool.watching.overview import Overview
+from kraftool.watching.picture import Picture
+from kraftool.watching.sources import Sources
+from kraftool.watching.watcher import Watcher
 from tests.interop import kafka, our_nodes, rig_truth
 from tests.interop.clusters import Cluster, Node
 from tests.interop.namespaces import HERE, Link, Network
 from tests.interop.our_commands import kraftool
-from tests.interop.rig_truth import Moment, Poll, read_poll
+from tests.interop.rig_truth import Moment, Poll, Title, read_poll
 
 BROKER = 11
 POLLS = (("watch", "--once"), ("quorum", "health"), ("quorum", "describe"))
 _CREATE_EVERY_S = 0.5
 _ANSWER_S = 3.0
+_WATCH_TIMEOUT_S = 5.0
+"""The default of `watch`."""
 
 
 def amount(name: str, usual: int) -> int:
@@ -198,6 +206,39 @@ class Rig:
 
         with _thread(poll, is_over):
             yield has_enough
+
+    @contextmanager
+    def watched(self) -> Iterator[list[Title]]:
+        """Run what the dashboard runs, and note its title each time it shows one."""
+        is_over, titles = threading.Event(), list[Title]()
+        overview = Overview()
+
+        def show(picture: Picture) -> None:
+            overview.take(picture)
+            report = overview.report
+            assert report is not None
+            titles.append(
+                Title(
+                    at=time.monotonic(),
+                    mark=overview.status.mark,
+                    leader=report.leader_id,
+                    epoch=report.epoch,
+                    failures=report.tolerance.failures,
+                    is_grey=overview.status is Status.UNKNOWN,
+                )
+            )
+
+        async def watch() -> None:
+            target = target_of(self.bootstrap, (), "", _WATCH_TIMEOUT_S)
+            running = asyncio.create_task(Watcher(Sources(target=target)).run(show))
+            while not is_over.is_set() and not running.done():
+                await asyncio.sleep(0.2)
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
+
+        with _thread(lambda: asyncio.run(watch()), is_over):
+            yield titles
 
     @contextmanager
     def creating_topics(self) -> Iterator[None]:

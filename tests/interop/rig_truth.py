@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from kraftool.raft.names import majority_of
@@ -69,6 +70,42 @@ class Poll:
     """How many voters it says may fail; None if it does not say."""
     is_well: bool
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Title:
+    """What the title of a dashboard said from a time on."""
+
+    at: float
+    mark: str
+    leader: int | None
+    epoch: int | None
+    failures: int | None
+    """How many voters it says may fail."""
+    is_grey: bool
+    """It says that it does not know."""
+
+    @property
+    def words(self) -> str:
+        if self.leader is None:
+            return f"{self.mark} no node leads"
+        return f"{self.mark} node {self.leader} leads epoch {self.epoch}, can lose {self.failures}"
+
+
+def flickers(titles: Sequence[Title], moments: Sequence[Moment]) -> list[str]:
+    """Return each title that came back after another one while nothing changed. A grey title
+    between the two says only that an answer is late."""
+    found = []
+    ends = [moment.at for moment in moments[1:]] + [float("inf")]
+    for moment, end in zip(moments, ends, strict=True):
+        during = [t for t in titles if moment.at <= t.at < end and not t.is_grey]
+        rows = [next(same) for _, same in groupby(during, key=lambda title: title.words)]
+        for one, two, three in zip(rows, rows[1:], rows[2:], strict=False):
+            if one.words == three.words:
+                found.append(
+                    f"{one.at:.1f} {one.words}; {two.at:.1f} {two.words}; {three.at:.1f} again"
+                )
+    return found
 
 
 def read_poll(command: str, began: float, ended: float, code: int, stdout: str) -> Poll:

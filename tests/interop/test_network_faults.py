@@ -113,7 +113,7 @@ def test_no_poll_is_better_than_the_truth_and_none_worse_for_long(
 ) -> None:
     chooser = _chooser()
     polls = amount("KRAFTOOL_RIG_POLLS", 200)
-    with rig.polled(polls) as has_enough:
+    with rig.watched() as titles, rig.polled(polls) as has_enough:
         rig.wait_settled()
         for name, fault in faults_in_turn(chooser):
             rig.faults.append((time.monotonic(), name))
@@ -129,9 +129,11 @@ def test_no_poll_is_better_than_the_truth_and_none_worse_for_long(
         for poll in rig.polls
         if (why := rig_truth.wrong(poll, rig.moments, rig.created))
     ]
-    print(f"{len(rig.polls)} polls, {len(wrong)} wrong, {len(rig.created)} topics")
+    wrong += [f"flicker: {words}" for words in rig_truth.flickers(titles, rig.moments)]
+    print(f"{len(rig.polls)} polls, {len(titles)} titles, {len(wrong)} wrong,", end=" ")
+    print(f"{len(rig.created)} topics")
     shown = _report(rig, f"polls-{request.node.callspec.id.replace(' ', '-')}", wrong)
-    assert not wrong, f"{len(wrong)} of {len(rig.polls)} polls are wrong:\n{shown}"
+    assert not wrong, f"{len(wrong)} polls or titles are wrong:\n{shown}"
 
 
 def test_voters_that_cannot_call_each_other_are_seen_by_their_metrics(tmp_path: Path) -> None:

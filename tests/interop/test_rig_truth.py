@@ -5,7 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from tests.interop.rig_truth import NOTICED_S, SETTLED_S, Moment, Poll, read_poll, wrong
+from tests.interop.rig_truth import (
+    NOTICED_S,
+    SETTLED_S,
+    Moment,
+    Poll,
+    Title,
+    flickers,
+    read_poll,
+    wrong,
+)
 
 VOTERS = frozenset({1, 2, 3})
 WELL = Moment(at=0, voters=VOTERS, running=VOTERS, is_healthy=True)
@@ -70,3 +79,18 @@ def test_what_a_command_says_is_read_from_its_document() -> None:
     health = read_poll("health", 0, 1, 1, json.dumps({"leaderId": 1}))
     assert (health.commits, health.spare, health.is_well) == (False, None, False)
     assert not read_poll("describe", 0, 1, 4, "").commits
+
+
+def _title(at: float, mark: str, *, is_grey: bool = False) -> Title:
+    return Title(at=at, mark=mark, leader=1, epoch=5, failures=1, is_grey=is_grey)
+
+
+def test_a_title_that_comes_back_while_nothing_changed_is_a_flicker() -> None:
+    good, bad = _title(101, "✓"), replace(_title(102, "✖"), leader=None)
+    again = _title(103, "✓")
+    assert flickers([good, bad, again], [WELL]) == [
+        "101.0 ✓ node 1 leads epoch 5, can lose 1; 102.0 ✖ no node leads; 103.0 again"
+    ]
+    assert not flickers([good, _title(102, "?", is_grey=True), again], [WELL]), "only late"
+    assert not flickers([good, bad, again], [WELL, replace(ONE_DOWN, at=102.5)]), "it went down"
+    assert not flickers([good, bad, replace(again, epoch=6)], [WELL]), "an election"

@@ -46,7 +46,6 @@ SNAPSHOT_AGE_MS = 2 * HOUR_MS
 _IMBALANCE = 0.1
 """The default of leader.imbalance.per.broker.percentage."""
 _MOST_IDS = 10
-_GOES_ON_MS = 60_000
 _BEFORE_START_MS = 600_000
 """A controller that is restarted by its operator is back within this time."""
 _AFTER_START_MS = 60_000
@@ -326,9 +325,8 @@ def _of_the_log(
     since = clock - HOUR_MS
     starts = [start for start in observation.controller_starts if start.timestamp > since]
     unexplained = _unexplained(elections, starts)
-    goes_on = bool(unexplained) and elections[-1] == unexplained[-1] > clock - _GOES_ON_MS
     words = f"{len(elections)} new leaders within the last hour"
-    if len(unexplained) > most or (goes_on and len(elections) > most):
+    if len(unexplained) > most:
         explained = len(elections) - len(unexplained)
         words += f", of {len(now.voters)} voters"
         words += f"; restarts of controllers explain {explained} of them" if explained else ""

@@ -34,9 +34,9 @@ pytestmark = pytest.mark.interop
 _document = partial(document, "quorum")
 GONE = 4
 UNREGISTER_LEVEL = level_of("4.4-IV2") or 0
-FIRST_DYNAMIC = "3.9.1"
+FIRST_DYNAMIC = "3.9.2"
 """Dynamic voters require its newest metadata.version, so its voters here are static."""
-LEVELS = {FIRST_DYNAMIC: 21, "4.1.1": 27, "4.3.1": 30, kafka.NEWEST: UNREGISTER_LEVEL}
+LEVELS = {FIRST_DYNAMIC: 21, "4.0.2": 25, "4.3.1": 30, kafka.NEWEST: UNREGISTER_LEVEL}
 """The newest metadata.version of each release."""
 
 

@@ -285,8 +285,7 @@ ELECTIONS = _kind(
     _WARNING,
     "New leaders were elected within an hour. Nothing is committed during an election. A"
     " controller that restarts explains the elections around its start. It is a warning if"
-    " restarts do not explain more of the elections than there are voters. It is also a"
-    " warning while an election of the last minute is unexplained, after that many in all.",
+    " restarts do not explain more of the elections than there are voters.",
     "run kraftool timeline on the controllers' directories to see who lost the leadership and when",
 )
 SNAPSHOT_AGE = _kind(

@@ -28,6 +28,19 @@ NO_METADATA_YET = (
     "it has just started, or no node leads. Until then name all controllers with"
     " --bootstrap-controller"
 )
+ANSWERED = frozenset(
+    {
+        Failure.NO_TLS,
+        Failure.NO_PLAINTEXT,
+        Failure.SERVER_CERTIFICATE,
+        Failure.EXPIRED_CERTIFICATE,
+        Failure.CERTIFICATE_NAME,
+        Failure.CLIENT_CERTIFICATE,
+        Failure.LOGIN,
+        Failure.NO_LOGIN,
+    }
+)
+"""Failures of a connection that a process accepted: it runs, so that no other address is needed."""
 _ADVICE = {
     Failure.REFUSED: "check that the process is running, and that it listens on this address and"
     " port",

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kraftool.client.failures import ANSWERED
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.second_look import has_same_leader, leader_end
 from kraftool.client.thresholds import (
@@ -18,23 +19,8 @@ from kraftool.client.thresholds import (
     fetching,
     leader_clock,
 )
-from kraftool.net.errors import Failure
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.reports.text.words import duration, many
-
-_ANSWERED = frozenset(
-    {
-        Failure.NO_TLS,
-        Failure.NO_PLAINTEXT,
-        Failure.SERVER_CERTIFICATE,
-        Failure.EXPIRED_CERTIFICATE,
-        Failure.CERTIFICATE_NAME,
-        Failure.CLIENT_CERTIFICATE,
-        Failure.LOGIN,
-        Failure.NO_LOGIN,
-    }
-)
-"""Failures of a connection that a process accepted: it runs."""
 
 
 class Grade(StrEnum):
@@ -179,13 +165,14 @@ def _unreached(node: NodeAnswer, last: str, holder: str, *, fetches: bool) -> tu
     """Return the grade of a voter that was not reached: it is down, or only out of reach."""
     problem = node.problem
     if fetches:
-        return Grade.OUT_OF_REACH, (
-            f"it fetches, but it cannot be reached from here ({problem}). Set its address with"
-            " --resolve"
+        elsewhere = "" if node.failure in ANSWERED else ". Set its address with --resolve"
+        return (
+            Grade.OUT_OF_REACH,
+            f"it fetches, but it cannot be reached from here ({problem}){elsewhere}",
         )
     if holder:
         return Grade.HANGS, f"{holder} but does not answer ({problem}, {last})"
-    if node.failure in _ANSWERED:
+    if node.failure in ANSWERED:
         return Grade.REJECTS, f"it runs but cannot be asked ({problem}, {last})"
     return Grade.DOWN, f"it is down ({problem}, {last}). Bring it back first"
 

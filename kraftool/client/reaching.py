@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kraftool.client.failures import ANSWERED
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.registrations import is_only_registered
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import live as kinds
 
-OUT_OF_REACH = "if it listens at another address for you, name that with --resolve ID=HOST:PORT"
+_ELSEWHERE = "if it listens at another address for you, name that with --resolve ID=HOST:PORT"
 
 NOT_MISSED = "nothing to do if you removed or stopped this node: it is not a voter"
 
@@ -34,8 +35,14 @@ def node_findings(
     words, advice = reason(node), node.advice
     if is_fetching:
         words = f"it fetches from the leader, but it cannot be reached from here: {words}"
-        advice = "; ".join(filter(None, (advice, OUT_OF_REACH)))
+        advice = out_of_reach_advice(node)
     yield kind.at(node.name, words, advice=advice or None)
+
+
+def out_of_reach_advice(node: NodeAnswer) -> str:
+    """Return what to do about a node that fetches from the leader and cannot be reached."""
+    elsewhere = "" if node.failure in ANSWERED else _ELSEWHERE
+    return "; ".join(filter(None, (node.advice, elsewhere)))
 
 
 def unobserved_finding(view: QuorumView, file: str, why: str) -> Finding:

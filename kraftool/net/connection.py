@@ -145,7 +145,7 @@ async def _open(
         return await asyncio.open_connection(endpoint.host, endpoint.port, **extra)
     except ssl.SSLCertVerificationError as error:
         raise AuthenticationError(
-            f"{where}: its certificate is not accepted: {error.verify_message}",
+            f"{where}: its certificate is not accepted: {error.verify_message.rstrip('.')}",
             failure=_CERTIFICATE_FAILURES.get(error.verify_code, Failure.SERVER_CERTIFICATE),
         ) from None
     except ssl.SSLError as error:

@@ -14,7 +14,7 @@ from kraftool.client.between_looks import stuck_between, stuck_words
 from kraftool.client.grades import Grade, ReplicaStanding
 from kraftool.client.judgement import Judgement
 from kraftool.client.model import NodeAnswer, QuorumView, is_of_cluster, leader_end
-from kraftool.client.reaching import NOT_MISSED, OUT_OF_REACH, broker_words, reason
+from kraftool.client.reaching import NOT_MISSED, broker_words, out_of_reach_advice, reason
 from kraftool.client.registrations import is_only_registered
 from kraftool.client.thresholds import leader_clock
 from kraftool.reports.findings.finding import Severity
@@ -138,7 +138,7 @@ def _answer(
     elif grade is Grade.OUT_OF_REACH:
         yield _warning(
             f"{name} fetches from the leader, but it cannot be reached from here: {reason(node)}.",
-            "; ".join(filter(None, (node.advice, OUT_OF_REACH))),
+            out_of_reach_advice(node),
         )
     elif grade is Grade.HANGS and standing is not None:
         yield _warning(

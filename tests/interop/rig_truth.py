@@ -94,14 +94,17 @@ class Title:
 
 def flickers(titles: Sequence[Title], moments: Sequence[Moment]) -> list[str]:
     """Return each title that came back after another one while nothing changed. A grey title
-    between the two says only that an answer is late."""
+    between the two says only that an answer is late; and a leader of a new epoch that is lost at
+    once was elected and lost."""
     found = []
     ends = [moment.at for moment in moments[1:]] + [float("inf")]
     for moment, end in zip(moments, ends, strict=True):
         during = [t for t in titles if moment.at <= t.at < end and not t.is_grey]
         rows = [next(same) for _, same in groupby(during, key=lambda title: title.words)]
         for one, two, three in zip(rows, rows[1:], rows[2:], strict=False):
-            if one.words == three.words:
+            older = [t.epoch or 0 for t in titles if t.at <= one.at and t.leader is not None]
+            is_elected = (two.epoch or 0) > max(older, default=0)
+            if one.words == three.words and not is_elected:
                 found.append(
                     f"{one.at:.1f} {one.words}; {two.at:.1f} {two.words}; {three.at:.1f} again"
                 )

@@ -94,3 +94,7 @@ def test_a_title_that_comes_back_while_nothing_changed_is_a_flicker() -> None:
     assert not flickers([good, _title(102, "?", is_grey=True), again], [WELL]), "only late"
     assert not flickers([good, bad, again], [WELL, replace(ONE_DOWN, at=102.5)]), "it went down"
     assert not flickers([good, bad, replace(again, epoch=6)], [WELL]), "an election"
+    lost = replace(bad, at=99)
+    elected = [good, replace(lost, at=101.5), replace(good, at=102, epoch=6), replace(lost, at=103)]
+    assert not flickers(elected, [WELL]), "elected and lost"
+    assert flickers([good, *(replace(t, epoch=5) for t in elected[1:])], [WELL])

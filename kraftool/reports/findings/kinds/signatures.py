@@ -352,7 +352,8 @@ SCRAM_CONTROLLERS = _kind(
     " metadata log, and a controller that starts knows them only once there is a leader. After"
     " all controllers were stopped, they cannot elect a leader again.",
     "let the controllers log in with PLAIN or with TLS certificates. Change it while a majority"
-    " runs, one controller after the other",
+    " runs, one controller after the other. If no node leads, change it on all of them, and restart"
+    " them",
     stake=Stake.NO_QUORUM,
 )
 NO_METADATA_VERSION = _kind(

@@ -60,6 +60,8 @@ class Rig:
         self.created: list[float] = []
         """When the requests began that created a topic."""
         self.polls: list[Poll] = []
+        self.events: list[str] = []
+        """What the dashboard tells of, the newest last."""
 
     # --- the truth ----------------------------------------------------------------------------
 
@@ -217,6 +219,7 @@ class Rig:
             overview.take(picture)
             report = overview.report
             assert report is not None
+            self.events[:] = [event.reason for event in picture.history.events]
             titles.append(
                 Title(
                     at=time.monotonic(),

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.interop import kafka, namespaces, rig_truth
+from tests.interop.namespaces import HERE
 from tests.interop.rig import FAULTS, Rig, amount, faults_in_turn, running
 
 pytestmark = [pytest.mark.interop, pytest.mark.soak]
@@ -134,6 +135,26 @@ def test_no_poll_is_better_than_the_truth_and_none_worse_for_long(
     print(f"{len(rig.created)} topics")
     shown = _report(rig, f"polls-{request.node.callspec.id.replace(' ', '-')}", wrong)
     assert not wrong, f"{len(wrong)} polls or titles are wrong:\n{shown}"
+
+
+@pytest.mark.parametrize("rig", [pytest.param(("4.3.0", ()), id="4.3.0")], indirect=True)
+def test_a_dashboard_on_a_slow_path_has_no_false_event(rig: Rig) -> None:
+    """0.9 s there and back for ten minutes, while topics are created."""
+    seconds = 60.0 * amount("KRAFTOOL_RIG_MINUTES", 10)
+    epoch = rig.cluster.leader_epoch()
+    rig.slow(0.45, HERE)
+    with rig.watched() as titles:
+        kafka.wait_for(
+            "the dashboard to run for so long",
+            lambda: titles and titles[-1].at - titles[0].at > seconds,
+            timeout=2 * seconds,
+            every=1,
+        )
+    print(f"{len(titles)} titles, {sum(title.is_grey for title in titles)} of them grey")
+    assert rig.cluster.leader_epoch() == epoch, "the machine is too busy for this test"
+    assert [*map(str, rig.events)] == [f"watching begins: node {rig.leader()} leads epoch {epoch}"]
+    first = next(number for number, title in enumerate(titles) if not title.is_grey)
+    assert {t.words for t in titles[first:] if not t.is_grey} == {titles[first].words}
 
 
 def test_voters_that_cannot_call_each_other_are_seen_by_their_metrics(tmp_path: Path) -> None:

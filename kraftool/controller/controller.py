@@ -5,6 +5,9 @@ the offsets that they will have, and its answer waits until they are committed. 
 records waits for what it may depend on. A refusal waits for nothing, as in Kafka. A decision with
 very many records takes several steps (`is_busy`), between which nothing else is decided.
 
+A turn may be worked out in a thread of its own. Meanwhile the caller may use `heard` and
+`committed`, and nothing else.
+
 Nothing of it survives: who stops being the active controller drops it, fails what waits
 (`waiting`), and is left with what is committed.
 """
@@ -291,12 +294,13 @@ class ActiveController:
         answer = None if work.number is None else Answered(work.number, decision.answer)
         if work.has_written:
             self._parked.append(_Parked(last, answer))
-        elif answer is None:
-            pass
-        elif self._parked:
-            self._parked.append(_Parked(self._parked[-1].offset, answer))
-        else:
-            step.answers.append(answer)
+        elif answer is not None:
+            try:
+                waits_for = self._parked[-1].offset
+            except IndexError:  # `committed` may take the last one at any moment
+                step.answers.append(answer)
+            else:
+                self._parked.append(_Parked(waits_for, answer))
 
     def _replay(self, records: Sequence[WrittenRecord]) -> NewBatch:
         """Take records into the state as everybody else will read them."""

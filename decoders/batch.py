@@ -322,11 +322,11 @@ def encode_batch(
 ) -> bytes:
     """Write a batch of (key, value) pairs as a KRaft leader does: one timestamp, no producer."""
     body, count = bytearray(), 0
+    absent = varint(-1)
     for key, value in records:
-        record = bytearray(b"\x00\x00") + varint(count)
-        for part in (key, value):
-            record += varint(-1) if part is None else varint(len(part)) + part
-        record += b"\x00"
+        of_key = absent if key is None else varint(len(key)) + key
+        of_value = absent if value is None else varint(len(value)) + value
+        record = b"\0\0%b%b%b\0" % (varint(count), of_key, of_value)
         body += varint(len(record)) + record
         count += 1
     return seal(

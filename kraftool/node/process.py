@@ -39,6 +39,7 @@ from kraftool.node.metrics_http import MetricsServer
 from kraftool.node.narration import Narration, say
 from kraftool.node.options import NodeOptions
 from kraftool.node.peers import Peers
+from kraftool.node.raft_wait import RaftWait
 from kraftool.node.registration import Registrar
 from kraftool.node.runner import Runner, WallClock
 from kraftool.node.security import Security
@@ -196,6 +197,9 @@ async def _run(
         calls = VoterCalls(lambda: runner.raft, partial(reach, "raft-client"))
         closing.push_async_callback(calls.close)
         calls.start()
+        waits = RaftWait(runner)
+        closing.push_async_callback(waits.close)
+        waits.start()
         of_controller = None
         if controlling is not None:
             of_controller = ControllerMetrics(controlling, standby.image)
@@ -203,6 +207,7 @@ async def _run(
         def samples() -> Iterator[MetricSample]:
             yield from metrics.samples(runner.raft)
             yield from samples_of(server.guests)
+            yield from waits.samples()
             yield from calls.samples()
             yield from metadata_samples(runner, standby)
             if of_controller is not None:

@@ -177,6 +177,18 @@ class Runner:
         self._events.append(_Posted(turn=turn, on_answer=on_answer))
         self._posted.set()
 
+    async def reached(self) -> None:
+        """Wait for everything to be done that was posted before."""
+        reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def turn(raft: Raft, now_ms: int) -> Sequence[Event]:
+            if not reached.done():
+                reached.set_result(None)
+            return ()
+
+        self.post_turn(turn, lambda _: None)
+        await reached
+
     def hold_appends(self) -> None:
         """Let all events wait that may append to the log, but turns: somebody works out records for
         the offset that comes next. Ends with `release_appends`."""

@@ -20,8 +20,11 @@ PERIOD_S = 0.1
 @contextlib.contextmanager
 def throttled(pid: int, share: float) -> Iterator[None]:
     """Let a process run for this share of the time."""
-    throttle = subprocess.Popen([sys.executable, __file__, str(pid), str(share)])
+    command = [sys.executable, __file__, str(pid), str(share)]
+    throttle = subprocess.Popen(command, stdout=subprocess.PIPE)
     try:
+        assert throttle.stdout is not None, "a pipe"
+        assert throttle.stdout.readline(), "it has begun"
         yield
     finally:
         throttle.terminate()
@@ -31,11 +34,14 @@ def throttled(pid: int, share: float) -> Iterator[None]:
 
 
 def _throttle(pid: int, share: float) -> None:
-    next_s = time.monotonic()
+    next_s = 0.0
     while True:
         os.kill(pid, signal.SIGCONT)
         time.sleep(PERIOD_S * share)
         os.kill(pid, signal.SIGSTOP)
+        if not next_s:
+            print("throttled", flush=True)
+            next_s = time.monotonic()
         # After a delay the process gets its share of this period, and not more of the next one.
         next_s = max(next_s + PERIOD_S, time.monotonic())
         time.sleep(max(next_s - time.monotonic(), PERIOD_S * (1 - share) / 2))

@@ -49,6 +49,9 @@ from kraftool.image.image import MetadataImage
 from kraftool.image.loader import TRANSACTION_RECORDS
 from kraftool.image.replay import WrittenRecord
 
+_LIGHT = 300
+"""Partitions that a turn decides on in about ten milliseconds."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerRequest:
@@ -219,6 +222,34 @@ class ActiveController:
             self._timers.ran(task, now_ms, has_more=has_more)
             self._carry_out(decision, None, step)
         return step
+
+    def is_light(self, now_ms: int, queue: deque[ControllerRequest]) -> bool:
+        """True if a turn takes some milliseconds at most, so that a thread would cost more than it
+        is worth: most heartbeats, and what names few partitions."""
+        return (
+            not self.is_busy
+            and not self._timers.is_due(now_ms, besides=PeriodicTask.WRITE_NO_OP)
+            and sum(map(self._weight, queue)) <= _LIGHT
+        )
+
+    def _weight(self, request: ControllerRequest) -> int:
+        """The number of partitions of a request; too many if it does not say how many."""
+        body = request.body
+        match request.api:
+            case "BrokerHeartbeat" if self._heartbeats.is_steady(body):
+                return 1
+            case "AllocateProducerIds":
+                return 1
+            case "CreateTopics":
+                usual = self.settings.default_partitions
+                return sum(
+                    max(topic["numPartitions"], len(topic["assignments"]), usual)
+                    + len(topic["configs"])
+                    for topic in body["topics"]
+                )
+            case "AlterPartition":
+                return sum(len(topic["partitions"]) for topic in body["topics"])
+        return _LIGHT + 1
 
     def _is_full(self, step: Step) -> bool:
         return self.is_busy or step.record_count >= self.settings.most_records_at_once

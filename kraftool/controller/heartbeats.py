@@ -127,6 +127,17 @@ class Heartbeats:
         if broker.shutdown_offset < 0:
             broker.shutdown_offset = offset
 
+    def is_steady(self, request: dict[str, Any]) -> bool:
+        """True for a heartbeat after which its broker is what it was: unfenced."""
+        broker = self._brokers.get(request["brokerId"])
+        return (
+            broker is not None
+            and broker.state is BrokerState.UNFENCED
+            and not request["wantFence"]
+            and not request["wantShutDown"]
+            and not request.get("offlineLogDirs")
+        )
+
     def usable(self) -> list[tuple[int, bool]]:
         """Brokers that may get replicas, and whether they are fenced."""
         return [

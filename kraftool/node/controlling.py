@@ -255,7 +255,8 @@ class Controlling:
             self._runner.post_turn(self._begin_turn, self._told)
 
     def _begin_turn(self, raft: Raft, now_ms: int) -> list[Event]:
-        """Have all that waits decided; nothing is to be appended yet."""
+        """Have all that waits decided. What takes some milliseconds is decided at once; for other
+        turns nothing is to be appended yet."""
         self._turn_is_posted = False
         if not self._leads(raft):
             return []
@@ -278,8 +279,15 @@ class Controlling:
                 now_ms=now_ms,
             ),
         )
-        self._runner.hold_appends()
         waiting = [self._asked[request.number].since for request in queue]
+        if self.active is not None and self.active.is_light(now_ms, queue):
+            error: BaseException | None = None
+            try:
+                turn.work_out()
+            except Exception as fault:
+                error = fault
+            return self._end_turn(turn, waiting, error, raft, now_ms)
+        self._runner.hold_appends()
         self._work = asyncio.get_running_loop().run_in_executor(None, turn.work_out)
         self._work.add_done_callback(partial(self._worked_out, turn, waiting))
         return []

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from kraftool.node.runner import Runner
 
 _SLICE_BYTES = 1 << 20
+_LIGHT_BYTES = 1 << 15
+"""So much is replayed in a few milliseconds, and a thread would cost more than it is worth."""
 
 
 class UnsupportedLogError(KraftoolError):
@@ -79,7 +81,9 @@ class ImageMachine:
             elif effect.snapshot_id != BOOTSTRAP_SNAPSHOT:
                 # What a format wrote is in the log again, as the first leader's records.
                 await _aside(self._snapshot, effect.snapshot_id)
-            image = await _aside(self._replay.loader.image)
+            is_light = effect.snapshot_id is None and size <= _LIGHT_BYTES
+            see = self._replay.loader.image
+            image = see() if is_light else await _aside(see)
             _refuse_unsupported(image)
             if image.features != self.image.features:
                 self.features_offset = image.provenance.last_offset
@@ -101,7 +105,10 @@ class ImageMachine:
         while self.next_offset < end:
             data = await runner.on_disk(runner.log.read, self.next_offset, _SLICE_BYTES)
             before = self.next_offset
-            size += await _aside(self._batches, data, end)
+            if len(data) <= _LIGHT_BYTES:
+                size += self._batches(data, end)
+            else:
+                size += await _aside(self._batches, data, end)
             if self.next_offset == before:
                 raise KraftoolError(f"offset {before} is committed, but the log does not have it")
         return size

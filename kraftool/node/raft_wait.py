@@ -1,4 +1,4 @@
-"""How long the core waits: for the thread that runs it, for the interpreter, for the disk.
+"""The waits of the core: for the thread that runs it, for the interpreter, for the disk.
 
 Owns the probe. It lets an empty turn be due, again and again, and sees when the core takes it.
 Whatever holds the loop, or the event before, holds this turn as it would hold a fetch.
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from kraftool.node.metrics import OWN_PREFIX, MetricSample
 from kraftool.node.runner import Runner
 
-EVERY_S = 0.05
+EVERY_S = 0.1
 
 
 class RaftWait:

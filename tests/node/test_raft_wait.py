@@ -20,25 +20,27 @@ from tests.node.quorum import quorum_of
 _HELD_S = 0.4
 
 
-async def hold_the_loop(runner: Runner) -> None:
+async def hold_the_loop(runner: Runner, _: pytest.MonkeyPatch) -> None:
     time.sleep(_HELD_S)
 
 
-async def append_to_a_slow_disk(runner: Runner) -> None:
+async def append_to_a_slow_disk(runner: Runner, patch: pytest.MonkeyPatch) -> None:
     append = runner.log.append
 
     def slow(batches: Any) -> None:
         time.sleep(_HELD_S)
         append(batches)
 
-    runner.log.append = slow  # type: ignore[method-assign]
+    patch.setattr(runner.log, "append", slow)
     record = encode_record("NoOpRecord", 0, {})
     await runner.order(Append(epoch=runner.raft.epoch, records=(record,), size=len(record)))
 
 
 @pytest.mark.parametrize("hold", [hold_the_loop, append_to_a_slow_disk])
 def test_what_holds_the_core_is_seen(
-    tmp_path: Path, hold: Callable[[Runner], Awaitable[None]]
+    tmp_path: Path,
+    hold: Callable[[Runner, pytest.MonkeyPatch], Awaitable[None]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def run() -> tuple[float, bytes]:
         async with quorum_of(tmp_path, 1) as quorum:
@@ -47,7 +49,7 @@ def test_what_holds_the_core_is_seen(
             wait.start()
             try:
                 await quorum.until("a probe", lambda: wait.longest_ms)
-                await hold(runner)
+                await hold(runner, monkeypatch)
                 await quorum.until("a long wait", lambda: wait.longest_ms >= _HELD_S * 500)
             finally:
                 await wait.close()

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -165,7 +166,7 @@ class _Clients:
             await connection.close()
 
     async def _create(self, partitions: int) -> list[str]:
-        """Ask whoever leads for a topic, until there is one; what was answered each time."""
+        """Ask for a topic until there is one; what was answered each time."""
         self._topics += 1
         topic = {
             "name": f"topic-{self._topics}",
@@ -177,16 +178,24 @@ class _Clients:
             "configs": [],
         }
         body = {"topics": [topic], "timeoutMs": int(PATIENCE_S * 1000), "validateOnly": False}
+        return await self._until_done(
+            "CreateTopics", body, lambda answer: answer["topics"][0]["errorCode"]
+        )
+
+    async def _until_done(
+        self, name: str, body: dict[str, Any], error_code: Callable[[Any], int]
+    ) -> list[str]:
+        """Ask whoever leads, as a broker does, until something is done or refused."""
         codes: list[str] = []
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             leader, _ = await self._leader()
             try:
-                answer = await self._ask(leader, "CreateTopics", body)
+                answer = await self._ask(leader, name, body)
             except NetError as error:
                 codes.append(type(error).__name__)
                 continue
-            code = Error(answer["topics"][0]["errorCode"]).name
+            code = Error(error_code(answer)).name
             is_there = code == "TOPIC_ALREADY_EXISTS" and codes
             codes.append("NONE" if is_there else code)
             if code not in ("NOT_CONTROLLER", "REQUEST_TIMED_OUT"):
@@ -199,11 +208,14 @@ class _Clients:
             assert codes[-1] == "NONE", codes
 
     async def _fence(self, broker: Broker) -> list[str]:
-        try:
-            answer = await broker.beat(want_fence=True)
-        except NetError as error:
-            return [type(error).__name__]
-        return ["NONE" if answer["isFenced"] else Error(answer["errorCode"]).name]
+        body = {
+            "brokerId": broker.id,
+            "brokerEpoch": broker.epoch,
+            "currentMetadataOffset": 1 << 40,
+            "wantFence": True,
+            "wantShutDown": False,
+        }
+        return await self._until_done("BrokerHeartbeat", body, lambda answer: answer["errorCode"])
 
     async def _snapshot_after(self, node: Node) -> None:
         """Wait for one more: the record that was just made was enough for it."""

@@ -290,6 +290,11 @@ class ActiveController:
         """The numbers of the requests whose answers wait; they fail when the claim ends."""
         return [parked.answer.number for parked in self._parked if parked.answer is not None]
 
+    def end(self) -> None:
+        """Let go of the state at once. What refers to itself would stay until it is looked for."""
+        self._operations.clear()
+        self.state.end()
+
     # Records
 
     def _carry_out(self, decision: Decision, number: int | None, step: Step) -> None:

@@ -233,10 +233,13 @@ class Controlling:
     def _end(self) -> None:
         """Not the controller any more: tell whoever waits."""
         self._timed_out = self.timed_out_heartbeats
+        if self.active is not None:
+            self.active.end()
         self._epoch, self.active, self._turn = -1, None, None
         self._queue.clear()
         if self._work is not None:
-            self._work.cancel()  # a thread that is at it goes on, and nobody looks at the outcome
+            self._work.cancel()  # a thread that is at it fails soon, and nobody looks at that
+            self._work = None
         self._runner.release_appends()
         if self._timer is not None:
             self._timer.cancel()
@@ -313,7 +316,7 @@ class Controlling:
             return []  # and `stepped` ends the claim, if nobody has
         if self.active is None and turn.active is not None:
             say("active controller", epoch=self._epoch, offset=turn.next_offset)
-        self.active, self._turn = turn.active, None
+        self.active, self._turn, self._work = turn.active, None, None
         if error is not None:
             return self._failed(error)
         self._runner.release_appends()

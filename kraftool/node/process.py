@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import sys
 from collections.abc import Iterator
@@ -60,6 +61,11 @@ _SWITCH_S = 0.0005
 network or the disk, as a fetch does about ten times. With Python's own 5 ms that would be 50 ms of
 CPU, which is a second on a twentieth of a core."""
 
+_GARBAGE = (10_000, 10, 1_000)
+"""When Python looks for unreachable cycles: after so many new objects; after so many of these looks
+also among older ones; after so many of those among all. Each look stops all threads. With 80,000
+partitions, one among all takes a tenth of a second of CPU. A node makes few cycles."""
+
 
 class _Watching:
     """Hands every step on to narration and metrics."""
@@ -95,6 +101,7 @@ async def run_node(
 ) -> Ended:
     """Run a node until a signal ends it. Raises KraftoolError where it cannot start or go on."""
     sys.setswitchinterval(_SWITCH_S)
+    gc.set_threshold(*_GARBAGE)
     async with contextlib.AsyncExitStack() as closing:
         return await _run(config, identity, options, security, closing)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import deque
 
 import pytest
@@ -138,3 +140,17 @@ def test_a_turn_is_light_if_it_is_about_few_partitions_and_says_so() -> None:
     bench.active.turn(bench.now_ms, deque())
     assert bench.active.is_busy
     assert not active.is_light(bench.now_ms, deque())
+
+
+def test_a_controller_that_ends_is_gone_at_once() -> None:
+    """A node looks for unreachable cycles rarely; the index of 300,000 partitions is large."""
+    bench = cluster(_AT_ONCE)
+    index = weakref.ref(bench.active.state.partitions)
+    bench.active._new_id = str  # the bench's own refers to the bench
+    gc.disable()
+    try:
+        bench.active.end()
+        del bench
+        assert index() is None
+    finally:
+        gc.enable()

@@ -114,7 +114,12 @@ def test_qc21_a_controller_that_fails_gives_up_the_leadership_to_whom_it_prefers
         controllers.preferred = frozenset({max({1, 2, 3} - {failing})})
         [successor] = controllers.preferred
         leader = controllers.quorum.running[failing]
-        await controllers.quorum.caught_up(leader, *({1, 2, 3} - {failing}))
+        await controllers.quorum.until(
+            "the leader to have its first records, and to know that the others have them",
+            lambda: (
+                bootstrapped(leader) and fetched_offsets(leader) == {leader.raft.log.end_offset}
+            ),
+        )
 
         def broken(*_: object) -> None:
             raise ZeroDivisionError("broken on purpose")
@@ -352,6 +357,19 @@ def test_while_a_decision_is_worked_out_the_node_leads_and_answers_what_needs_no
         assert runner.raft.epoch == epoch
 
     asyncio.run(run(Controllers(tmp_path, 1, 2, 3, max_idle_ms=None), leads))
+
+
+def bootstrapped(runner: Runner) -> bool:
+    machine = runner.consumer
+    assert isinstance(machine, ImageMachine)
+    return machine.image.features.metadata_version is not None
+
+
+def fetched_offsets(runner: Runner) -> set[int | None]:
+    """The ends of the voters' logs, as the leader knows them."""
+    role = runner.raft.role
+    assert isinstance(role, Leader)
+    return {replica.end_offset for replica in role.replicas.voters.values()}
 
 
 def fetched_ms(runner: Runner) -> list[int]:

@@ -7,6 +7,7 @@ held them. What a record's key and value mean is `control.py` and `framing.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from struct import Struct
 from typing import NamedTuple
 
@@ -312,6 +313,11 @@ def _headers(data: bytes, p: int, stop: int) -> tuple[tuple[tuple[bytes, bytes |
     return tuple(headers), p
 
 
+_ABSENT = varint(-1)
+_kept_varint = lru_cache(1 << 14)(varint)
+"""A leader's raft waits while its batch is encoded, and most sizes repeat."""
+
+
 def encode_batch(
     records: Iterable[tuple[bytes | None, bytes | None]],
     *,
@@ -323,11 +329,11 @@ def encode_batch(
     """Write a batch of (key, value) pairs as a KRaft leader does: one timestamp, no producer."""
     body, count = bytearray(), 0
     for key, value in records:
-        record = bytearray(b"\x00\x00") + varint(count)
-        for part in (key, value):
-            record += varint(-1) if part is None else varint(len(part)) + part
-        record += b"\x00"
-        body += varint(len(record)) + record
+        of_key = _ABSENT if key is None else _kept_varint(len(key)) + key
+        of_value = _ABSENT if value is None else _kept_varint(len(value)) + value
+        record = b"\0\0%b%b%b\0" % (_kept_varint(count), of_key, of_value)
+        body += _kept_varint(len(record))
+        body += record
         count += 1
     return seal(
         BatchHeader(

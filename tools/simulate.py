@@ -32,13 +32,16 @@ def main() -> int:
     options.add_argument("--faults", default=",".join(FAULTS), help="of: " + ", ".join(FAULTS))
     options.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options.add_argument("--controllers", action="store_true", help="with controllers and brokers")
+    options.add_argument(
+        "--cut-turns", action="store_true", help="other things happen during a controller's turn"
+    )
     options.add_argument("--trace", action="store_true", help="print all of a single seed")
     options.add_argument("--keep-going", action="store_true", help="play on after a violation")
     given = options.parse_args()
     first, _, end = given.seeds.partition("..")
     seeds = range(int(first), int(end) if end else int(first) + 1)
     faults = tuple(filter(None, given.faults.split(",")))
-    played = Options(faults=faults, controllers=given.controllers)
+    played = Options(faults=faults, controllers=given.controllers, cuts_turns=given.cut_turns)
     if given.trace:
         return _tell_all(run(seeds[0], replace(played, trace=True)))
     return _play(seeds, played, given.jobs, keep_going=given.keep_going)

@@ -5,6 +5,9 @@ the offsets that they will have, and its answer waits until they are committed. 
 records waits for what it may depend on. A refusal waits for nothing, as in Kafka. A decision with
 very many records takes several steps (`is_busy`), between which nothing else is decided.
 
+A turn may be worked out in a thread of its own. Meanwhile the caller may use `heard` and
+`committed`, and nothing else.
+
 Nothing of it survives: who stops being the active controller drops it, fails what waits
 (`waiting`), and is left with what is committed.
 """
@@ -45,6 +48,9 @@ from kraftool.decoders.framing import decode_record, encode_record
 from kraftool.image.image import MetadataImage
 from kraftool.image.loader import TRANSACTION_RECORDS
 from kraftool.image.replay import WrittenRecord
+
+_LIGHT = 300
+"""Partitions that a turn decides on in about ten milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +223,34 @@ class ActiveController:
             self._carry_out(decision, None, step)
         return step
 
+    def is_light(self, now_ms: int, queue: deque[ControllerRequest]) -> bool:
+        """True if a turn takes some milliseconds at most, so that a thread would cost more than it
+        is worth: most heartbeats, and what names few partitions."""
+        return (
+            not self.is_busy
+            and not self._timers.is_due(now_ms, besides=PeriodicTask.WRITE_NO_OP)
+            and sum(map(self._weight, queue)) <= _LIGHT
+        )
+
+    def _weight(self, request: ControllerRequest) -> int:
+        """The number of partitions of a request; too many if it does not say how many."""
+        body = request.body
+        match request.api:
+            case "BrokerHeartbeat" if self._heartbeats.is_steady(body):
+                return 1
+            case "AllocateProducerIds":
+                return 1
+            case "CreateTopics":
+                usual = self.settings.default_partitions
+                return sum(
+                    max(topic["numPartitions"], len(topic["assignments"]), usual)
+                    + len(topic["configs"])
+                    for topic in body["topics"]
+                )
+            case "AlterPartition":
+                return sum(len(topic["partitions"]) for topic in body["topics"])
+        return _LIGHT + 1
+
     def _is_full(self, step: Step) -> bool:
         return self.is_busy or step.record_count >= self.settings.most_records_at_once
 
@@ -256,6 +290,11 @@ class ActiveController:
         """The numbers of the requests whose answers wait; they fail when the claim ends."""
         return [parked.answer.number for parked in self._parked if parked.answer is not None]
 
+    def end(self) -> None:
+        """Let go of the state at once. What refers to itself would stay until it is looked for."""
+        self._operations.clear()
+        self.state.end()
+
     # Records
 
     def _carry_out(self, decision: Decision, number: int | None, step: Step) -> None:
@@ -291,12 +330,13 @@ class ActiveController:
         answer = None if work.number is None else Answered(work.number, decision.answer)
         if work.has_written:
             self._parked.append(_Parked(last, answer))
-        elif answer is None:
-            pass
-        elif self._parked:
-            self._parked.append(_Parked(self._parked[-1].offset, answer))
-        else:
-            step.answers.append(answer)
+        elif answer is not None:
+            try:
+                waits_for = self._parked[-1].offset
+            except IndexError:  # `committed` may take the last one at any moment
+                step.answers.append(answer)
+            else:
+                self._parked.append(_Parked(waits_for, answer))
 
     def _replay(self, records: Sequence[WrittenRecord]) -> NewBatch:
         """Take records into the state as everybody else will read them."""

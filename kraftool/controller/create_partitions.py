@@ -11,7 +11,7 @@ from typing import Any
 from kraftool.controller import new_partitions
 from kraftool.controller.decision import Decision
 from kraftool.controller.heartbeats import Heartbeats
-from kraftool.controller.new_partitions import MOST_RECORDS, NewPartition, record_of, usable_brokers
+from kraftool.controller.new_partitions import MOST_RECORDS, NewPartition, usable_brokers
 from kraftool.controller.placement import RandomSource, place
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
@@ -77,4 +77,4 @@ def _growth(
             chance=chance,
         )
         added = list(new_partitions.placed(state, there, replicas))
-    return [record_of(state, topic_id, partition) for partition in added]
+    return new_partitions.records_of(state, topic_id, added)

@@ -6,6 +6,7 @@ and the state that a heartbeat leads to. It is lost when another controller beco
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
@@ -54,21 +55,31 @@ class Heartbeats:
 
     def __init__(self, session_timeout_ms: int) -> None:
         self._timeout_ms = session_timeout_ms
+        self._arrived: deque[tuple[Session, int]] = deque()
+        """Heartbeats that `_heard_ms` does not have yet. Another thread may add to it."""
         self._heard_ms: dict[Session, int] = {}
         self._brokers: dict[int, _Broker] = {}
 
     # Sessions
 
     def heard(self, session: Session, now_ms: int) -> None:
-        """A heartbeat has arrived, before anything else is done about it."""
-        self._heard_ms[session] = now_ms
+        """A heartbeat has arrived, before anything else is done about it. Any thread may say so,
+        also while a decision is being worked out."""
+        self._arrived.append((session, now_ms))
+
+    def _take_arrived(self) -> None:
+        while self._arrived:
+            session, heard_ms = self._arrived.popleft()
+            self._heard_ms[session] = heard_ms
 
     def has_valid_session(self, session: Session, now_ms: int) -> bool:
+        self._take_arrived()
         heard_ms = self._heard_ms.get(session)
         return heard_ms is not None and not self._is_expired(heard_ms, now_ms)
 
     def take_expired(self, now_ms: int) -> Session | None:
         """Forget one session that nothing was heard of for too long."""
+        self._take_arrived()
         expired = [
             session
             for session, heard_ms in self._heard_ms.items()
@@ -115,6 +126,17 @@ class Heartbeats:
         broker = self._brokers[broker_id]
         if broker.shutdown_offset < 0:
             broker.shutdown_offset = offset
+
+    def is_steady(self, request: dict[str, Any]) -> bool:
+        """True for a heartbeat after which its broker is what it was: unfenced."""
+        broker = self._brokers.get(request["brokerId"])
+        return (
+            broker is not None
+            and broker.state is BrokerState.UNFENCED
+            and not request["wantFence"]
+            and not request["wantShutDown"]
+            and not request.get("offlineLogDirs")
+        )
 
     def usable(self) -> list[tuple[int, bool]]:
         """Brokers that may get replicas, and whether they are fenced."""

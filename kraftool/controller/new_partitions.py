@@ -14,7 +14,7 @@ from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
 from kraftool.decoders.error_codes import Error
 from kraftool.image.metadata_version import DIRECTORIES_LEVEL, KAFKA_4_4_LEVEL, partition_version
-from kraftool.image.replay import WrittenRecord
+from kraftool.image.replay import RecordValue, WrittenRecord
 from kraftool.image.topics import RECOVERED
 
 MOST_RECORDS = 10_000
@@ -72,23 +72,30 @@ def placed(
         yield NewPartition(number, brokers, isr)
 
 
-def record_of(state: ControllerState, topic_id: str, partition: NewPartition) -> WrittenRecord:
-    """The PartitionRecord."""
-    value = {
-        "partitionId": partition.number,
-        "topicId": topic_id,
-        "replicas": partition.replicas,
-        "isr": partition.isr,
-        "removingReplicas": [],
-        "addingReplicas": [],
-        "leader": partition.isr[0],
-        "leaderRecoveryState": RECOVERED,
-        "leaderEpoch": 0,
-        "partitionEpoch": 0,
-    }
-    if state.level >= DIRECTORIES_LEVEL:
-        value["directories"] = list(map(state.default_directory, partition.replicas))
-    return "PartitionRecord", partition_version(state.level), value
+def records_of(
+    state: ControllerState, topic_id: str, partitions: Iterable[NewPartition]
+) -> list[WrittenRecord]:
+    """The PartitionRecords."""
+    version, directory = partition_version(state.level), state.default_directory
+    has_directories = state.level >= DIRECTORIES_LEVEL
+    records = []
+    for number, replicas, isr in partitions:
+        value: RecordValue = {
+            "partitionId": number,
+            "topicId": topic_id,
+            "replicas": replicas,
+            "isr": isr,
+            "removingReplicas": [],
+            "addingReplicas": [],
+            "leader": isr[0],
+            "leaderRecoveryState": RECOVERED,
+            "leaderEpoch": 0,
+            "partitionEpoch": 0,
+        }
+        if has_directories:
+            value["directories"] = list(map(directory, replicas))
+        records.append(("PartitionRecord", version, value))
+    return records
 
 
 def usable_brokers(state: ControllerState, heartbeats: Heartbeats) -> list[UsableBroker]:

@@ -79,18 +79,23 @@ class PartitionIndex:
     @classmethod
     def of(cls, topics: TopicsImage) -> PartitionIndex:
         index = cls()
-        in_isr, in_elr, led = index._in_isr.add, index._in_elr.add, index._led.add
+        add = index._add
         for topic in topics.by_id.values():
             for number, partition in topic.partitions.items():
-                key = PartitionKey(topic.id, number)
-                leader = partition.leader
-                in_isr(key, partition.isr)
-                led(key, (leader,))
-                if partition.elr:
-                    in_elr(key, partition.elr)
-                if leader != partition.replicas[0]:
-                    index._not_preferred[key] = None
+                add(PartitionKey(topic.id, number), partition)
         return index
+
+    def _add(self, key: PartitionKey, partition: PartitionRegistration) -> None:
+        """A partition that was not here before."""
+        leader = partition.leader
+        self._in_isr.add(key, partition.isr)
+        self._led.add(key, (leader,))
+        if partition.elr:
+            self._in_elr.add(key, partition.elr)
+        if self._in_directory is not None:
+            self._in_directory.add(key, _directories(partition))
+        if leader != partition.replicas[0]:
+            self._not_preferred[key] = None
 
     def change(
         self,
@@ -99,6 +104,9 @@ class PartitionIndex:
         after: PartitionRegistration | None,
     ) -> None:
         """A partition was made (None before), changed, or removed (None after)."""
+        if before is None and after is not None:
+            self._add(key, after)
+            return
         self._in_isr.change(key, before.isr if before else (), after.isr if after else ())
         self._in_elr.change(key, before.elr if before else (), after.elr if after else ())
         self._led.change(key, (before.leader,) if before else (), (after.leader,) if after else ())

@@ -32,5 +32,5 @@ class ControllerSettings:
     """The configuration file's keys, which topics take their defaults from."""
     max_batch_records: int = 10_000
     most_records_at_once: int = 1_000
-    """After so many records of one decision the node looks after other things before it goes on,
-    unless they must stay in one batch. (Not of Kafka, whose controller has a thread of its own.)"""
+    """After so many records of one decision they are appended before it goes on, unless they must
+    stay in one batch: followers replicate the first ones while the others are worked out."""

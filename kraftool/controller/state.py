@@ -49,9 +49,16 @@ class ControllerState:
         self.settings = settings
         self.known_configs: dict[tuple[str, str], str] = {}
         """What configs of topics come to, by topic and name: partitions ask for them one by one."""
+        self._active: dict[int, bool] = {}
+        self._default_directories: dict[int, str] = {}
+        """Of brokers, for partitions, which ask one by one."""
         self._similar_names: dict[str, set[str]] = {}
         for name in image.topics.by_name:
             self._note_name(name)
+
+    def end(self) -> None:
+        """See `ActiveController.end`."""
+        self._delta.replayers.clear()
 
     # What records do to it
 
@@ -64,6 +71,7 @@ class ControllerState:
                 before = topics.partition(*key)
                 self._delta.replay(name, value)
                 self.partitions.change(key, before, topics.partition(*key))
+                return
             case "RemoveTopicRecord":
                 topic_id = value["topicId"]
                 removed = dict(topics.partitions(topic_id))
@@ -82,6 +90,8 @@ class ControllerState:
                     self.partitions.change(key, before, topics.partition(*key))
             case _:
                 self._delta.replay(name, value)
+        self._active.clear()
+        self._default_directories.clear()
         match name:
             case "ConfigRecord" | "RemoveTopicRecord":
                 self.known_configs.clear()
@@ -135,8 +145,13 @@ class ControllerState:
 
     def is_active(self, broker_id: int) -> bool:
         """Registered, not fenced, and not about to shut down."""
-        broker = self.broker(broker_id)
-        return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
+        is_active = self._active.get(broker_id)
+        if is_active is None:
+            broker = self.broker(broker_id)
+            is_active = self._active[broker_id] = (
+                broker is not None and not broker.fenced and not broker.in_controlled_shutdown
+            )
+        return is_active
 
     def check_broker_epoch(self, broker_id: int, epoch: int) -> BrokerRegistration:
         broker = self.broker(broker_id)
@@ -162,6 +177,12 @@ class ControllerState:
 
     def default_directory(self, broker_id: int) -> str:
         """Return where a new replica is placed on a broker; one with several decides for itself."""
+        directory = self._default_directories.get(broker_id)
+        if directory is None:
+            directory = self._default_directories[broker_id] = self._default_directory(broker_id)
+        return directory
+
+    def _default_directory(self, broker_id: int) -> str:
         broker = self.broker(broker_id)
         if broker is None:
             return UNASSIGNED

@@ -69,6 +69,10 @@ class Timers:
     def next_at_ms(self) -> int | None:
         return min((due.at_ms for due in self._due.values()), default=None)
 
+    def is_due(self, now_ms: int, *, besides: PeriodicTask) -> bool:
+        """True if another task than this one is due."""
+        return any(due.at_ms <= now_ms for task, due in self._due.items() if task is not besides)
+
     def take_due(self, now_ms: int) -> PeriodicTask | None:
         """The task that has been due longest; it is not due again before it ran."""
         task = min(self._due, key=self._due.__getitem__, default=None)

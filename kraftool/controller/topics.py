@@ -16,7 +16,6 @@ from kraftool.controller.heartbeats import Heartbeats
 from kraftool.controller.new_partitions import (
     MOST_RECORDS,
     NewPartition,
-    record_of,
     too_many,
     usable_brokers,
 )
@@ -130,7 +129,7 @@ class CreateTopics:
             answer["topicConfigErrorCode"] = int(Error.TOPIC_AUTHORIZATION_FAILED)
         records: list[WrittenRecord] = [("TopicRecord", 0, {"name": name, "topicId": topic_id})]
         records += self._config_records(name, configs)
-        records += [record_of(self._state, topic_id, partition) for partition in partitions]
+        records += new_partitions.records_of(self._state, topic_id, partitions)
         return answer, records
 
     def _configs(self, topic: dict[str, Any]) -> dict[str, str]:

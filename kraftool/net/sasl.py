@@ -16,7 +16,7 @@ from kraftool.net import scram
 from kraftool.net.errors import AuthenticationError, DisconnectedError, UnsupportedError
 from kraftool.net.security import PLAIN, SaslClient, SaslServer
 
-SASL_APIS: Mapping[str, tuple[int, int]] = {"SaslHandshake": (1, 1), "SaslAuthenticate": (0, 2)}
+SASL_APIS: Mapping[str, tuple[int, int]] = {"SaslHandshake": (0, 1), "SaslAuthenticate": (0, 2)}
 """What is served. Version 0 of the handshake is followed by tokens without any header."""
 
 UNSUPPORTED_SASL_MECHANISM = 33
@@ -113,6 +113,8 @@ class Login:
         """Set at the end of a login that went well."""
         self.failure = ""
         """Why it failed, in words for this side; the connection ends after the answer."""
+        self.is_bare = False
+        """True if tokens come and go without a header."""
         self._steps: Mapping[str, Callable[[RequestFrame], Value]] = {
             "SaslHandshake": self._handshake,
             "SaslAuthenticate": self._authenticate,
@@ -134,13 +136,22 @@ class Login:
             self.failure = "the mechanism is not enabled"
             return {"errorCode": UNSUPPORTED_SASL_MECHANISM, "mechanisms": mechanisms}
         next(self._exchange)
+        self.is_bare = request.version == 0
         return {"errorCode": 0, "mechanisms": mechanisms}
 
     def _authenticate(self, request: RequestFrame) -> Value:
         if self._exchange is None:
             self.failure = "SaslAuthenticate without SaslHandshake"
             return refused(ILLEGAL_SASL_STATE, "SaslHandshake has to come first")
-        given = request.body["authBytes"]
+        return self._take(request.body["authBytes"])
+
+    def bare(self, token: bytes) -> bytes | None:
+        """The answer to a token without a header; None if the login failed."""
+        body = self._take(token)
+        return None if body["errorCode"] else bytes(body["authBytes"])
+
+    def _take(self, given: bytes) -> Value:
+        assert self._exchange is not None, "a handshake came first"
         if self.claimed_user is None:
             claim = _plain_claim if self.mechanism == PLAIN else scram.claimed_user
             self.claimed_user = claim(given)
@@ -153,7 +164,6 @@ class Login:
             self.failure = "a login goes on after its end"
             return refused(ILLEGAL_SASL_STATE, "the login is over")
         if self._is_last(token):
-            assert self._exchange is not None, "an exchange has begun"
             try:
                 next(self._exchange)
             except StopIteration as end:

@@ -254,7 +254,7 @@ class Server:
             )
             if data is None:
                 raise AuthenticationError("the client closed the connection before it logged in")
-            answer = await self._answer(peer, data, login)
+            answer = login.bare(data) if login.is_bare else await self._answer(peer, data, login)
             if login.failure:
                 await asyncio.sleep(self.limits.failed_authentication_delay_s)
             if answer is not None:

@@ -1,10 +1,12 @@
 """The active controller in a node: when there is one, and how its decisions get into the log.
 
 Owns its life (a claim when the state machine is told that this node leads, its end with the
-leadership) and the queue of requests. All that waits is decided in one turn of the runner's loop:
-the controller sees the offset that comes next, and nothing is appended between that look and its
-records. Answers go out once what they stand on is committed; whatever waits when the leadership
-ends is told that this is not the controller.
+leadership) and the queue of requests. All that waits is decided in one turn, which a thread of its
+own works out: the loop goes on answering other nodes, as Kafka's raft thread does beside its
+controller's. A turn begins with the offset that comes next, and nothing is appended between that
+look and its records. What a turn comes to is dropped if the leadership ended meanwhile. Answers go
+out once what they stand on is committed; whatever waits when the leadership ends is told that this
+is not the controller.
 
 A controller that fails takes its leadership with it, as Kafka's does, and another voter goes on.
 """
@@ -31,11 +33,12 @@ from kraftool.controller.controller import (
     Step,
 )
 from kraftool.controller.decision import KRaftUpgrade
-from kraftool.controller.partition_index import PartitionIndex
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error
+from kraftool.image.image import MetadataImage
+from kraftool.node.controller_turn import ControllerTurn
 from kraftool.node.machine import ImageMachine
 from kraftool.node.narration import say
 from kraftool.node.runner import Runner
@@ -127,9 +130,9 @@ class Controlling:
         self._queue: deque[ControllerRequest] = deque()
         self._asked: dict[int, _Waiting] = {}
         self._numbers = count()
-        self._index: asyncio.Future[PartitionIndex] | None = None
-        """What a claim begins with takes a second where there are 300,000 partitions: another
-        thread makes it, and the node goes on leading meanwhile."""
+        self._turn: ControllerTurn | None = None
+        """The one that is being worked out."""
+        self._work: asyncio.Future[None] | None = None
         self._led_since_ms: tuple[int, int] = (-1, 0)
         """The epoch in which this node leads, and since when."""
         self._turn_is_posted = False
@@ -195,10 +198,7 @@ class Controlling:
         self.leaders += effect.leader_id is not None
         if effect.leader_id == self._runner.settings.node_id:
             self._epoch = effect.epoch
-            loop = asyncio.get_running_loop()
-            topics = self._machine.image.topics
-            self._index = loop.run_in_executor(None, PartitionIndex.of, topics)
-            self._index.add_done_callback(lambda _: self._want_turn())
+            self._want_turn()
         else:
             self._end()
 
@@ -233,8 +233,14 @@ class Controlling:
     def _end(self) -> None:
         """Not the controller any more: tell whoever waits."""
         self._timed_out = self.timed_out_heartbeats
-        self._epoch, self.active, self._index = -1, None, None
+        if self.active is not None:
+            self.active.end()
+        self._epoch, self.active, self._turn = -1, None, None
         self._queue.clear()
+        if self._work is not None:
+            self._work.cancel()  # a thread that is at it fails soon, and nobody looks at that
+            self._work = None
+        self._runner.release_appends()
         if self._timer is not None:
             self._timer.cancel()
         waiting, self._asked = self._asked, {}
@@ -247,64 +253,87 @@ class Controlling:
     # Turns
 
     def _want_turn(self) -> None:
-        if not self._turn_is_posted:
+        if not self._turn_is_posted and self._turn is None:
             self._turn_is_posted = True
-            self._runner.post_turn(self._turn, self._told)
+            self._runner.post_turn(self._begin_turn, self._told)
 
-    def _turn(self, raft: Raft, now_ms: int) -> list[Event]:
-        """Decide all that waits; what is to be appended."""
+    def _begin_turn(self, raft: Raft, now_ms: int) -> list[Event]:
+        """Have all that waits decided. What takes some milliseconds is decided at once; for other
+        turns nothing is to be appended yet."""
         self._turn_is_posted = False
-        if not self._leads(raft) or self._index is None or not self._index.done():
+        if not self._leads(raft):
             return []
         assert isinstance(raft.role, Leader), "which was just seen"
         next_offset = raft.role.accumulator.next_offset
-        step, began = Step(), time.perf_counter()
-        try:
-            if self.active is None:
-                step = self._claim(next_offset, now_ms)
-            active = self.active
-            assert active is not None, "claimed"
-            active.next_offset = next_offset + step.record_count
-            active.kraft_version = raft.control.kraft_version
-            active.plan_kraft_upgrade = partial(_planned, raft)
-            waiting = [self._asked[request.number].since for request in self._queue]
-            more = active.turn(now_ms, self._queue)
-            step.appends += more.appends
-            step.answers += more.answers
-            step.failures = more.failures
-            for since in waiting[: len(waiting) - len(self._queue)]:
-                self.waited.add((began - since) * 1000)
-        except Exception as error:
+        queue, self._queue = self._queue, deque()
+        turn = self._turn = ControllerTurn(
+            queue=queue,
+            now_ms=now_ms,
+            next_offset=next_offset,
+            kraft_version=raft.control.kraft_version,
+            plan_kraft_upgrade=partial(_planned, raft),
+            active=self.active,
+            claim=partial(
+                _claimed,
+                self.settings,
+                self._machine.image,
+                has_open_transaction=self._machine.loader.open_transaction is not None,
+                next_offset=next_offset,
+                now_ms=now_ms,
+            ),
+        )
+        waiting = [self._asked[request.number].since for request in queue]
+        if self.active is not None and self.active.is_light(now_ms, queue):
+            error: BaseException | None = None
+            try:
+                turn.work_out()
+            except Exception as fault:
+                error = fault
+            return self._end_turn(turn, waiting, error, raft, now_ms)
+        self._runner.hold_appends()
+        self._work = asyncio.get_running_loop().run_in_executor(None, turn.work_out)
+        self._work.add_done_callback(partial(self._worked_out, turn, waiting))
+        return []
+
+    def _worked_out(
+        self, turn: ControllerTurn, waiting: list[float], work: asyncio.Future[None]
+    ) -> None:
+        """The thread is done: let the core have what the turn came to, in its order."""
+        if self._turn is turn:
+            end = partial(self._end_turn, turn, waiting, work.exception())
+            self._runner.post_turn(end, self._told)
+
+    def _end_turn(
+        self,
+        turn: ControllerTurn,
+        waiting: list[float],
+        error: BaseException | None,
+        raft: Raft,
+        now_ms: int,
+    ) -> list[Event]:
+        """Give the answers of a turn; what is to be appended."""
+        if self._turn is not turn or not self._leads(raft):
+            return []  # and `stepped` ends the claim, if nobody has
+        if self.active is None and turn.active is not None:
+            say("active controller", epoch=self._epoch, offset=turn.next_offset)
+        self.active, self._turn, self._work = turn.active, None, None
+        if error is not None:
             return self._failed(error)
-        for answered in step.answers:
+        self._runner.release_appends()
+        for since in waiting[: len(waiting) - len(turn.queue)]:
+            self.waited.add((turn.began - since) * 1000)
+        self.worked.add((turn.ended - turn.began) * 1000)
+        for answered in turn.step.answers:
             self._answer(answered)
-        for task, reason in step.failures:
+        for task, reason in turn.step.failures:
             self._say_failed(reason, of=task.value)
-        self.worked.add((time.perf_counter() - began) * 1000)
-        if active.is_busy or self._queue:
+        self._queue.extendleft(reversed(turn.queue))
+        assert self.active is not None, "claimed"
+        if self.active.is_busy or self._queue:
             self._want_turn()
         else:
             self._set_timer(now_ms)
-        return [self._event(append) for append in step.appends]
-
-    def _claim(self, next_offset: int, now_ms: int) -> Step:
-        loader = self._machine.loader
-        assert self._index is not None, "a turn waits for it"
-        active = ActiveController(
-            self.settings,
-            SystemChance(),
-            random_uuid,
-            image=self._machine.image,
-            next_offset=next_offset,
-            registered_at={},
-            now_ms=now_ms,
-            partitions=self._index.result(),
-        )
-        has_open_transaction = loader.open_transaction is not None
-        step = active.activate(now_ms, has_open_transaction=has_open_transaction)
-        self.active = active
-        say("active controller", epoch=self._epoch, offset=next_offset)
-        return step
+        return [self._event(append) for append in turn.step.appends]
 
     def _event(self, append: NewBatch | KRaftUpgrade) -> Event:
         if isinstance(append, KRaftUpgrade):
@@ -320,7 +349,7 @@ class Controlling:
             self._runner.post(self._resignation(self._epoch))
             self._end()
 
-    def _failed(self, error: Exception) -> list[Event]:
+    def _failed(self, error: BaseException) -> list[Event]:
         """Give up the leadership: what this controller believes may be wrong."""
         request = None if self.active is None else self.active.handling
         self._say_failed(error, of="" if request is None else request.api)
@@ -332,7 +361,7 @@ class Controlling:
         self._end()
         return [resign]
 
-    def _say_failed(self, error: Exception, *, of: str) -> None:
+    def _say_failed(self, error: BaseException, *, of: str) -> None:
         """`of`: the request or the task at which it failed, if it is known."""
         self.failures += 1
         logging.getLogger(__name__).debug("the controller failed", exc_info=error)
@@ -358,9 +387,31 @@ class Controlling:
             asked.answer.set_result(answered.body)
 
 
+def _claimed(
+    settings: ControllerSettings,
+    image: MetadataImage,
+    *,
+    has_open_transaction: bool,
+    next_offset: int,
+    now_ms: int,
+) -> tuple[ActiveController, Step]:
+    """Make the controller of a claim. It takes a second where there are 300,000 partitions."""
+    active = ActiveController(
+        settings,
+        SystemChance(),
+        random_uuid,
+        image=image,
+        next_offset=next_offset,
+        registered_at={},
+        now_ms=now_ms,
+    )
+    return active, active.activate(now_ms, has_open_transaction=has_open_transaction)
+
+
 def _planned(raft: Raft, level: int) -> int:
     """Return how many records the log appends for a level of kraft.version; raise RequestRefused if
-    it cannot change to it."""
+    it cannot change to it. The turn's thread asks: what it reads of the core are values, and while
+    appends are held their number changes only with the leadership."""
     assert isinstance(raft.role, Leader), "only a leader's controller asks"
     order = UpgradeKRaftVersion(epoch=raft.role.epoch, level=level)
     planned = kraft_upgrade.planned(raft, order)

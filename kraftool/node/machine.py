@@ -1,16 +1,16 @@
 """The state machine above the log: it replays what is committed into the metadata image.
 
 Owns how far the image is, and what ends the node: a record type or a metadata.version that this
-software does not know, or records that do not fit. Replaying is done in slices, so that the node
-answers its peers meanwhile. What is to be written as a snapshot is `snapshotting.py`'s.
+software does not know, or records that do not fit. Another thread replays, so that the node answers
+its peers meanwhile; the image that all others see changes once a delivery is replayed whole. What
+is to be written as a snapshot is `snapshotting.py`'s.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from kraftool.node.runner import Runner
 
 _SLICE_BYTES = 1 << 20
-_SLICE_S = 0.02
-"""After so much time the loop gets its turn."""
+_LIGHT_BYTES = 1 << 15
+"""So much is replayed in a few milliseconds, and a thread would cost more than it is worth."""
 
 
 class UnsupportedLogError(KraftoolError):
@@ -57,6 +57,8 @@ class ImageMachine:
         """Told, too, who leads."""
         self._consuming: asyncio.Task[None] | None = None
         """One delivery at a time: the core waits to be told."""
+        self._is_over = False
+        """True if what is being replayed is not wanted any more."""
 
     def deliver(self, effect: Deliver) -> None:
         self._consuming = asyncio.get_running_loop().create_task(self._consume(effect))
@@ -78,13 +80,16 @@ class ImageMachine:
                 size = await self._log(effect.from_offset, effect.to_offset)
             elif effect.snapshot_id != BOOTSTRAP_SNAPSHOT:
                 # What a format wrote is in the log again, as the first leader's records.
-                await self._snapshot(effect.snapshot_id)
-            image = self._replay.loader.image()
+                await _aside(self._snapshot, effect.snapshot_id)
+            is_light = effect.snapshot_id is None and size <= _LIGHT_BYTES
+            see = self._replay.loader.image
+            image = see() if is_light else await _aside(see)
             _refuse_unsupported(image)
             if image.features != self.image.features:
                 self.features_offset = image.provenance.last_offset
             self.image = image
         except asyncio.CancelledError:
+            self._is_over = True
             raise
         except Exception as error:
             self._runner.fail(error)
@@ -95,44 +100,47 @@ class ImageMachine:
 
     async def _log(self, start: int, end: int) -> int:
         """Replay the log up to an offset, as many bytes as that is."""
-        runner, size, turn = self._runner, 0, time.monotonic()
+        runner, size = self._runner, 0
         self.next_offset = start
         while self.next_offset < end:
             data = await runner.on_disk(runner.log.read, self.next_offset, _SLICE_BYTES)
             before = self.next_offset
-            for batch in Walk(BytesSource("log", data).read_at):
-                if isinstance(batch, Faulty):
-                    reason = batch.fault.reason
-                    raise KraftoolError(
-                        f"the log is damaged at offset {self.next_offset}: {reason}"
-                    )
-                if batch.base_offset >= end:
-                    break
-                self.next_offset = self._replay.batch(
-                    "the log", batch, start=self.next_offset, below=end
-                )
-                size += batch.size
-                self._refuse_findings()
-                if time.monotonic() - turn > _SLICE_S:
-                    await asyncio.sleep(0)
-                    turn = time.monotonic()
+            if len(data) <= _LIGHT_BYTES:
+                size += self._batches(data, end)
+            else:
+                size += await _aside(self._batches, data, end)
             if self.next_offset == before:
                 raise KraftoolError(f"offset {before} is committed, but the log does not have it")
         return size
 
-    async def _snapshot(self, snapshot_id: OffsetAndEpoch) -> None:
-        """Begin anew with a snapshot's records."""
-        runner = self._runner
-        path = runner.log.snapshot_path(snapshot_id)
+    # What another thread does
+
+    def _batches(self, data: bytes, end: int) -> int:
+        """Replay a piece of the log up to an offset; how many bytes that is."""
+        size = 0
+        for batch in Walk(BytesSource("log", data).read_at):
+            if isinstance(batch, Faulty):
+                reason = batch.fault.reason
+                raise KraftoolError(f"the log is damaged at offset {self.next_offset}: {reason}")
+            if batch.base_offset >= end or self._is_over:
+                break
+            self.next_offset = self._replay.batch(
+                "the log", batch, start=self.next_offset, below=end
+            )
+            size += batch.size
+            self._refuse_findings()
+        return size
+
+    def _snapshot(self, snapshot_id: OffsetAndEpoch) -> None:
+        """Begin again with a snapshot's records."""
+        path = self._runner.log.snapshot_path(snapshot_id)
         self._replay = Replay(loader=ImageLoader(), compact=False)
-        turn = time.monotonic()
         with FileSource(path) as source:
             for batch in batches_of(source.read_at, path):
+                if self._is_over:
+                    return
                 self._replay.batch(path, batch, snapshot=True)
                 self._refuse_findings()
-                if time.monotonic() - turn > _SLICE_S:
-                    await asyncio.sleep(0)
-                    turn = time.monotonic()
         header = self._replay.controls.get(ControlRecordType.SNAPSHOT_HEADER)
         timestamp = header.value["lastContainedLogTimestamp"] if header is not None else -1
         self._replay.loader.end_batch(snapshot_id.offset - 1, snapshot_id.epoch, timestamp)
@@ -149,6 +157,12 @@ class ImageMachine:
                 hint="kraftool dump-log shows the record. A newer kraftool may know it. --no-image"
                 " runs without replaying metadata",
             )
+
+
+async def _aside(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Have another thread do something. One delivery at a time, one piece of it at a time: nobody
+    else looks at what it replays into."""
+    return await asyncio.get_running_loop().run_in_executor(None, work, *arguments)
 
 
 def _refuse_unsupported(image: MetadataImage) -> None:

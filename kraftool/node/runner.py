@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.node.identity import NotStarted
-from kraftool.raft import core
+from kraftool.raft import appends, core
 from kraftool.raft.events import (
     Append,
     AppendBatches,
@@ -149,6 +149,8 @@ class Runner:
         self.watcher: StepObserver | None = None
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="disk")
         self._events: deque[_Posted] = deque()
+        self._held: deque[_Posted] | None = None
+        """Events that wait for `release_appends`; None while none has to."""
         self._posted = asyncio.Event()
         self._deadline_ms = 0
         self._requests: dict[int, asyncio.Future[Response]] = {}
@@ -174,6 +176,37 @@ class Runner:
         `on_answer` is called with the core's answer to each event."""
         self._events.append(_Posted(turn=turn, on_answer=on_answer))
         self._posted.set()
+
+    async def reached(self) -> None:
+        """Wait for everything to be done that was posted before."""
+        reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def turn(raft: Raft, now_ms: int) -> Sequence[Event]:
+            if not reached.done():
+                reached.set_result(None)
+            return ()
+
+        self.post_turn(turn, lambda _: None)
+        await reached
+
+    def hold_appends(self) -> None:
+        """Let all events wait that may append to the log, but turns: somebody works out records for
+        the offset that comes next. Ends with `release_appends`."""
+        assert self._held is None, "one at a time"
+        self._held = deque()
+        self._mark_held(True)
+
+    def release_appends(self) -> None:
+        """Let those events come next, after the records of the turn that says so."""
+        held, self._held = self._held, None
+        self._mark_held(False)
+        if held:
+            self._events.extendleft(reversed(held))
+            self._posted.set()
+
+    def _mark_held(self, is_held: bool) -> None:
+        if isinstance(self.raft.role, Leader):
+            self.raft.role.is_held = is_held
 
     def fail(self, error: BaseException) -> None:
         """Something that the node cannot go on without is broken."""
@@ -281,22 +314,23 @@ class Runner:
         self._posted.set()
 
     async def _next(self) -> _Posted:
-        while not self._events:
+        while True:
             if self._failure is not None:
                 raise self._failure
-            if self._is_stopped:
-                break
+            if self._events:
+                posted = self._events.popleft()
+                if self._held is None or posted.turn or not appends.may_append(posted.event):
+                    return posted
+                self._held.append(posted)
+                continue
             wait_s = (self._deadline_ms - self.clock.now_ms()) / 1000
-            if wait_s <= 0:
-                break
+            if self._is_stopped or wait_s <= 0:
+                return _Posted()
             self._posted.clear()
             try:
                 await asyncio.wait_for(self._posted.wait(), min(wait_s, 3600.0))
             except TimeoutError:
-                break
-        if self._failure is not None:
-            raise self._failure
-        return self._events.popleft() if self._events else _Posted()
+                return _Posted()
 
     async def _step(self, posted: _Posted) -> None:
         if self._is_stopped:

@@ -233,8 +233,13 @@ class Serving:
         if isinstance(opened, Error):
             return {"errorCode": int(opened), "responseData": None}
         inner = opened.request
-        api = APIS.get(inner.name)
-        if api is None or not api.is_forwardable or inner.name not in self.served:
+        low, high = self.served.get(inner.name, (0, -1))
+        if not low <= inner.version <= high:
+            # A broker that has no connection to the controller yet offers its clients everything.
+            # At this error alone it closes the client's connection, and the client asks for
+            # ApiVersions again; any other becomes UNKNOWN_SERVER_ERROR.
+            return {"errorCode": int(Error.UNSUPPORTED_VERSION), "responseData": None}
+        if not APIS[inner.name].is_forwardable:
             return {"errorCode": int(Error.INVALID_REQUEST), "responseData": None}
         client = replace(peer, principal=opened.principal)
         body = await self.answer(client, inner, is_forwarded=True)

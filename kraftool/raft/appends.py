@@ -8,10 +8,36 @@ from __future__ import annotations
 
 from kraftool.decoders.error_codes import Error
 from kraftool.raft import fetch
-from kraftool.raft.events import Append, AppendBatches, Appended, Flush, Refused
+from kraftool.raft.events import (
+    Append,
+    AppendBatches,
+    Appended,
+    Event,
+    Flush,
+    Refused,
+    RequestReceived,
+    ResponseReceived,
+    UpgradeKRaftVersion,
+)
+from kraftool.raft.messages import (
+    AddVoterRequest,
+    ApiVersionsResponse,
+    RemoveVoterRequest,
+)
 from kraftool.raft.names import ProtocolError
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
+
+
+def may_append(event: Event) -> bool:
+    """True for an event that can append to a leader's log, and is to wait while that is held.
+    AddRaftVoter only prepares that, and keeps its order. UpdateRaftVoter is refused meanwhile."""
+    match event:
+        case RequestReceived(request=request):
+            return isinstance(request, AddVoterRequest | RemoveVoterRequest)
+        case ResponseReceived(response=response):
+            return isinstance(response, ApiVersionsResponse)
+    return isinstance(event, Append | UpgradeKRaftVersion)
 
 
 def append(raft: Raft, event: Append) -> None:

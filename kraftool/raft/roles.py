@@ -190,6 +190,10 @@ class Leader:
     """When each voter was asked for that last."""
     hand_over_deadline_ms: int = 0
     """Not before then."""
+    is_held: bool = False
+    """True while the state machine works out records for the offset that comes next. Whoever runs
+    the core keeps back what may append (`appends.may_append`); UpdateRaftVoter is told to come
+    again, since a follower does not fetch before it has an answer."""
 
     @property
     def leader_id(self) -> int:

@@ -52,6 +52,7 @@ def _update(raft: Raft, voter_request: UpdateVoterRequest) -> Error:
     error, _ = busy(raft, leader)
     if error is Error.NONE and raft.control.kraft_version >= 1:
         error, _ = uncommitted(raft, leader)
+        error = Error.REQUEST_TIMED_OUT if leader.is_held else error
     elif error is Error.NONE and leader.volatile_voters is None:
         error = Error.REQUEST_TIMED_OUT
     if error is not Error.NONE:

@@ -41,6 +41,11 @@ from kraftool.sim.world import CLUSTER, RECORD_BYTES
 _LEVEL = 30
 _SESSION_MS = 3_000
 _TURN_MS = 5
+_MOST_AT_ONCE = 3
+"""Requests that a piece of a turn takes."""
+_PIECE_MS = 60
+_IS_LAST = 0.3
+"""How often a turn ends before its queue is empty."""
 _NOT_WRITTEN = frozenset({METADATA_VERSION, KRAFT_VERSION})
 
 
@@ -74,6 +79,16 @@ class Claim:
     queue: deque[ControllerRequest] = field(default_factory=deque)
 
 
+@dataclass(slots=True)
+class CutTurn:
+    """A turn that goes on while other things happen."""
+
+    next_offset: int
+    now_ms: int
+    queue: deque[ControllerRequest]
+    step: Step = field(default_factory=Step)
+
+
 class Controllers(Checker):
     """Checks that no answered change is lost, and that each epoch has one controller."""
 
@@ -105,6 +120,7 @@ class Controllers(Checker):
         claim = self._claims.get(node.id)
         if claim is not None and not self._holds(node, claim):
             del self._claims[node.id]
+            node.release_appends()
             claim = None
         if claim is None and node.leads and node.active_epoch == node.raft.epoch:
             claim = Claim(node.raft.epoch, node.incarnation)
@@ -154,21 +170,67 @@ class Controllers(Checker):
             del self._claims[node.id]
             return
         if self.world.now >= node.paused_until:
-            self._decide(node, claim)
+            assert isinstance(node.raft.role, Leader), "which holding a claim means"
+            now_ms, next_offset = self._now_ms(node), node.raft.role.accumulator.next_offset
+            if self.world.options.cuts_turns:
+                queue, claim.queue = claim.queue, deque()
+                node.hold_appends()
+                self._piece(node, claim, CutTurn(next_offset, now_ms, queue))
+                return
+            turn = CutTurn(next_offset, now_ms, claim.queue)
+            self._decide(node, claim, turn, claim.queue)
+            self._carry_out(node, claim, turn.step)
         self.world.after(_TURN_MS, self._turn, node, claim)
 
-    def _decide(self, node: Node, claim: Claim) -> None:
-        assert isinstance(node.raft.role, Leader), "which holding a claim means"
-        now_ms, next_offset = self._now_ms(node), node.raft.role.accumulator.next_offset
-        step = Step()
+    def _piece(self, node: Node, claim: Claim, turn: CutTurn) -> None:
+        """Go on with a turn for as long as nothing else happens, or end it. A claim that has ended
+        meanwhile is not noticed before that, as by a thread."""
+        random = node.random
+        if self.world.now >= node.paused_until:
+            size = random.randrange(_MOST_AT_ONCE + 1)
+            taken = deque(turn.queue.popleft() for _ in range(min(size, len(turn.queue))))
+            self._decide(node, claim, turn, taken)
+            turn.queue.extendleft(reversed(taken))
+            if not turn.queue or random.random() < _IS_LAST:
+                self.world.after(random.randrange(_PIECE_MS), self._end_cut, node, claim, turn)
+                return
+        self.world.after(random.randrange(_PIECE_MS), self._piece, node, claim, turn)
+
+    def _end_cut(self, node: Node, claim: Claim, turn: CutTurn) -> None:
+        """Let the log have what a turn came to, unless the claim has ended."""
+        if self._claims.get(node.id) is not claim or not self._holds(node, claim):
+            self.world.count("turns whose claim had ended")
+            return
+        if self.world.now < node.paused_until:
+            self.world.at(node.paused_until, self._end_cut, node, claim, turn)
+            return
+        role = node.raft.role
+        assert isinstance(role, Leader), "which holding a claim means"
+        if role.accumulator.next_offset != turn.next_offset:
+            self.violated(f"{node.name} appended while a turn decided on {turn.next_offset}")
+        self.world.count("turns that were cut")
+        node.release_appends()
+        claim.queue.extendleft(reversed(turn.queue))
+        self._carry_out(node, claim, turn.step)
+        self.world.after(_TURN_MS, self._turn, node, claim)
+
+    def _decide(
+        self, node: Node, claim: Claim, turn: CutTurn, queue: deque[ControllerRequest]
+    ) -> None:
+        """Decide on requests of a turn."""
+        step = turn.step
         if claim.active is None:
-            claim.active, step = self._claim(node, next_offset, now_ms)
+            claim.active, first = self._claim(node, turn.next_offset, turn.now_ms)
+            step.appends += first.appends
+            step.answers += first.answers
             self.world.count("controllers activated")
         active = claim.active
-        active.next_offset = next_offset + step.record_count
-        more = active.turn(now_ms, claim.queue)
+        active.next_offset = turn.next_offset + step.record_count
+        more = active.turn(turn.now_ms, queue)
         step.appends += more.appends
         step.answers += more.answers
+
+    def _carry_out(self, node: Node, claim: Claim, step: Step) -> None:
         for answered in step.answers:
             self._answer(answered, None)
         for batch in step.appends:

@@ -15,6 +15,7 @@ from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft import core
+from kraftool.raft.appends import may_append
 from kraftool.raft.events import (
     AppendBatches,
     AppendToSnapshot,
@@ -104,6 +105,8 @@ class Node:
         self._rested_role: object = None
         self.active_epoch = -1
         """The epoch in which the state machine was told that this node leads."""
+        self._held: list[Event] | None = None
+        """Events that wait for `release_appends`; None while none has to."""
         self._outbox: deque[Effect] = deque()
         self._pending: Effect | None = None
         self._requests: dict[int, Asked | None] = {}
@@ -136,6 +139,7 @@ class Node:
         view, control = self.disk.open(self.settings.static_voters)
         self.log = Batches(self.disk.log.items, self.disk.log.start)
         self.machine, self.watermark, self.active_epoch = Machine(), None, -1
+        self._held = None
         if self.world.is_tracing:
             self.world.note(f"{self.name} starts, log {self.log.start}..{self.log.end}")
         self.raft = Raft(self.settings, self.random, view, control, self.disk.election)
@@ -227,10 +231,29 @@ class Node:
             self._woken_at = at
             self.world.at(at, self._tick, self.incarnation)
 
+    def hold_appends(self) -> None:
+        """Let what may append wait: the offset that comes next is promised to a controller."""
+        self._held = []
+        self._mark_held(True)
+
+    def release_appends(self) -> None:
+        """Let it come soon, after what comes at once."""
+        held, self._held = self._held, None
+        self._mark_held(False)
+        for event in held or ():
+            self.world.after(0, self.event, self.incarnation, event)
+
+    def _mark_held(self, is_held: bool) -> None:
+        if isinstance(self.raft.role, Leader):
+            self.raft.role.is_held = is_held
+
     # A step of the core
 
     def step(self, event: Event) -> None:
         """Let the core handle what happened."""
+        if self._held is not None and may_append(event):
+            self._held.append(event)
+            return
         world = self.world
         if world.is_tracing:
             world.note_event(self.name, event)

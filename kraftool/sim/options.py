@@ -41,6 +41,9 @@ class Options:
     """How many of the voters are witnesses, as `kraftool node` runs them."""
     controllers: bool = False
     """True if whoever leads runs the active controller of a cluster with brokers."""
+    cuts_turns: bool = False
+    """True if a controller's turn takes time, in which everything else goes on: it is cut at
+    random, as a thread of a real node is."""
     faults: tuple[str, ...] = FAULTS
     run_ms: int = 12_000
     """How long faults happen."""

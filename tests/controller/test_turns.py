@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import deque
 
 import pytest
@@ -105,3 +107,50 @@ def test_requests_that_fill_a_turn_leave_the_others_to_the_next_one() -> None:
     assert [bench.answers[number]["producerIdStart"] for number in range(100, 105)] == [
         1000 * block for block in range(5)
     ]
+
+
+def test_a_turn_is_light_if_it_is_about_few_partitions_and_says_so() -> None:
+    """Others, and those with a task that is due, are for a thread."""
+    bench = cluster(_AT_ONCE)
+    active, now_ms = bench.active, bench.now_ms
+
+    def request(api: str, **body: object) -> deque[ControllerRequest]:
+        return deque([ControllerRequest(number=1, api=api, version=1, body=body)])
+
+    def beat(broker_id: int, **wants: object) -> deque[ControllerRequest]:
+        body = {"brokerId": broker_id, "wantFence": False, "wantShutDown": False, **wants}
+        return request("BrokerHeartbeat", **body)
+
+    def creation(partitions: int) -> deque[ControllerRequest]:
+        topic = {"numPartitions": partitions, "assignments": [], "configs": []}
+        return request("CreateTopics", topics=[topic])
+
+    assert active.is_light(now_ms, deque())
+    assert active.is_light(now_ms, beat(1))
+    assert active.is_light(now_ms, creation(200))
+    assert not active.is_light(now_ms, beat(1, wantFence=True))
+    assert not active.is_light(now_ms, beat(1, wantShutDown=True))
+    assert not active.is_light(now_ms, beat(1, offlineLogDirs=["x"]))
+    assert not active.is_light(now_ms, beat(7)), "an unknown broker"
+    assert not active.is_light(now_ms, creation(5_000))
+    assert not active.is_light(now_ms, creation(200) + creation(200))
+    assert not active.is_light(now_ms, request("UnregisterBroker", brokerId=1))
+    assert not active.is_light(now_ms + SESSION_MS, deque()), "a broker may have to be fenced"
+    silence(bench)
+    bench.active.turn(bench.now_ms, deque())
+    assert bench.active.is_busy
+    assert not active.is_light(bench.now_ms, deque())
+
+
+def test_a_controller_that_ends_is_gone_at_once() -> None:
+    """A node looks for unreachable cycles rarely; the index of 300,000 partitions is large."""
+    bench = cluster(_AT_ONCE)
+    index = weakref.ref(bench.active.state.partitions)
+    bench.active._new_id = str  # the bench's own refers to the bench
+    gc.disable()
+    try:
+        bench.active.end()
+        del bench
+        assert index() is None
+    finally:
+        gc.enable()

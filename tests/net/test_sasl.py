@@ -23,6 +23,7 @@ from kraftool.net.security import (
     SecurityProtocol,
     ServerSecurity,
 )
+from kraftool.net.server import Peer
 from kraftool.net.settings import client_security, listener_security
 from tests.net.certificates import authority, node
 from tests.net.serving import answer_to, framed, serving
@@ -217,6 +218,31 @@ def test_what_is_no_login_ends_the_connection(data: list[bytes]) -> None:
 
     asyncio.run(run())
     assert asked == [], "nobody was asked anything"
+
+
+def test_after_version_0_of_the_handshake_tokens_have_no_header() -> None:
+    """As Kafka's SaslServerAuthenticator: a login that fails is answered by a close alone."""
+    handshake = _frame("SaslHandshake", {"mechanism": "PLAIN"}, version=0)
+    right, wrong = (framed(f"\0admin\0{word}".encode()) for word in ("CANARY-secret", "wrong"))
+    describe = _frame("DescribeQuorum", {"topics": []})
+    principals: list[str] = []
+
+    async def handler(peer: Peer, request: RequestFrame) -> None:
+        principals.append(peer.principal)
+
+    async def run() -> tuple[bytes, bytes]:
+        limits = Limits(failed_authentication_delay_s=0.01)
+        async with serving(handler, security=LISTENER, limits=limits) as (_, where):
+            return (
+                await answer_to(where, handshake, right, describe),
+                await answer_to(where, handshake, wrong, describe),
+            )
+
+    let_in, refused = asyncio.run(run())
+    agreed = int.from_bytes(let_in[:4], "big") + 4
+    assert let_in[agreed:] == framed(b""), "an empty token"
+    assert refused == let_in[:agreed]
+    assert principals == ["User:admin"]
 
 
 def test_the_exchange_of_the_rfc() -> None:

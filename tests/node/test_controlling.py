@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,16 +11,23 @@ from typing import Any
 import pytest
 
 from kraftool.controller.controller import NewBatch
+from kraftool.controller.heartbeats import Session
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.error_codes import Error
+from kraftool.decoders.framing import encode_record
 from kraftool.node import controlling as module
 from kraftool.node.controlling import Controlling
 from kraftool.node.machine import ImageMachine
 from kraftool.node.runner import Runner
-from kraftool.raft.events import Event, Send
-from kraftool.raft.messages import EndQuorumEpochRequest
+from kraftool.raft.events import Append, Event, Resign, Send
+from kraftool.raft.messages import (
+    DescribeQuorumRequest,
+    EndQuorumEpochRequest,
+    RemoveVoterRequest,
+)
+from kraftool.raft.roles import Leader
 from tests.controller.bench import bootstrap, directory, incarnation, ranges
-from tests.node.quorum import CLUSTER_ID, Quorum
+from tests.node.quorum import CLUSTER_ID, QUICK, Quorum
 
 _LEVELS = {"kraft.version": (0, 1), "metadata.version": (7, 33)}
 
@@ -106,7 +114,12 @@ def test_qc21_a_controller_that_fails_gives_up_the_leadership_to_whom_it_prefers
         controllers.preferred = frozenset({max({1, 2, 3} - {failing})})
         [successor] = controllers.preferred
         leader = controllers.quorum.running[failing]
-        await controllers.quorum.caught_up(leader, *({1, 2, 3} - {failing}))
+        await controllers.quorum.until(
+            "the leader to have its first records, and to know that the others have them",
+            lambda: (
+                bootstrapped(leader) and fetched_offsets(leader) == {leader.raft.log.end_offset}
+            ),
+        )
 
         def broken(*_: object) -> None:
             raise ZeroDivisionError("broken on purpose")
@@ -296,3 +309,167 @@ def test_qc23_an_append_that_the_core_refuses_ends_the_leadership_and_is_no_faul
         await controllers.active()
 
     asyncio.run(run(Controllers(tmp_path, 1, 2, 3, max_idle_ms=None), refused))
+
+
+class Held:
+    """A decision that a thread is busy with until it is let go."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, controlling: Controlling, api: str) -> None:
+        assert controlling.active is not None
+        self.has_begun, self._goes_on = threading.Event(), threading.Event()
+        decide = controlling.active._operations[api]
+
+        def hold(*arguments: Any) -> Any:
+            self.has_begun.set()
+            assert self._goes_on.wait(20), "somebody lets it go"
+            return decide(*arguments)
+
+        operations = controlling.active._operations | {api: hold}
+        monkeypatch.setattr(controlling.active, "_operations", operations)
+
+    def let_go(self) -> None:
+        self._goes_on.set()
+
+
+def test_while_a_decision_is_worked_out_the_node_leads_and_answers_what_needs_no_decision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise both followers would ask for votes."""
+
+    async def leads(controllers: Controllers) -> None:
+        node_id = await controllers.active()
+        controlling, runner = controllers.of[node_id], controllers.quorum.running[node_id]
+        epoch = runner.raft.epoch
+        held = Held(monkeypatch, controlling, "BrokerRegistration")
+        asked = asyncio.ensure_future(controlling.ask("BrokerRegistration", 4, registration(1)))
+        await controllers.quorum.until("the decision", held.has_begun.is_set)
+        before = fetched_ms(runner)
+        await controllers.quorum.until(
+            "fetches of both followers after the time that they wait for an answer",
+            lambda: min(fetched_ms(runner)) > max(before) + QUICK.fetch_timeout_ms,
+        )
+        assert (runner.raft.epoch, asked.done()) == (epoch, False)
+        answer = await runner.ask(DescribeQuorumRequest(), "CONTROLLER")
+        assert answer.leader_id == node_id
+        held.let_go()
+        answered = await asyncio.wait_for(asked, 20)
+        assert answered.get("errorCode", 0) == 0
+        assert runner.raft.epoch == epoch
+
+    asyncio.run(run(Controllers(tmp_path, 1, 2, 3, max_idle_ms=None), leads))
+
+
+def bootstrapped(runner: Runner) -> bool:
+    machine = runner.consumer
+    assert isinstance(machine, ImageMachine)
+    return machine.image.features.metadata_version is not None
+
+
+def fetched_offsets(runner: Runner) -> set[int | None]:
+    """The ends of the voters' logs, as the leader knows them."""
+    role = runner.raft.role
+    assert isinstance(role, Leader)
+    return {replica.end_offset for replica in role.replicas.voters.values()}
+
+
+def fetched_ms(runner: Runner) -> list[int]:
+    """When the leader last heard a fetch of each of its followers."""
+    role = runner.raft.role
+    assert isinstance(role, Leader)
+    return [
+        replica.last_fetch_ms
+        for node_id, replica in sorted(role.replicas.voters.items())
+        if node_id != runner.settings.node_id
+    ]
+
+
+def test_what_a_turn_comes_to_is_dropped_if_the_leadership_ended_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ends(controllers: Controllers) -> None:
+        quorum = controllers.quorum
+        node_id = await controllers.active()
+        controlling, runner = controllers.of[node_id], quorum.running[node_id]
+        held = Held(monkeypatch, controlling, "BrokerRegistration")
+        asked = asyncio.ensure_future(controlling.ask("BrokerRegistration", 4, registration(1)))
+        await quorum.until("the decision", held.has_begun.is_set)
+        await runner.order(Resign(epoch=runner.raft.epoch))
+        answer = await asyncio.wait_for(asked, 20)
+        assert answer["errorCode"] == Error.NOT_CONTROLLER
+        after = await controllers.active(but=node_id)
+        held.let_go()
+        registered = await controllers.of[after].ask("BrokerRegistration", 4, registration(2))
+        assert registered.get("errorCode", 0) == 0
+        await quorum.caught_up(quorum.running[after], node_id)
+        machine = quorum.running[after].consumer
+        assert isinstance(machine, ImageMachine)
+        await quorum.until("the image", lambda: 2 in machine.image.cluster.brokers)
+        assert set(machine.image.cluster.brokers) == {2}
+        assert controlling.failures == 0
+
+    asyncio.run(run(Controllers(tmp_path, 1, 2, 3, max_idle_ms=50), ends))
+
+
+def test_a_change_of_the_voters_waits_for_the_records_of_the_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise its record would have the offset at which the turn's first one is decided."""
+
+    async def waits(controllers: Controllers) -> None:
+        node_id = await controllers.active()
+        controlling, runner = controllers.of[node_id], controllers.quorum.running[node_id]
+        epoch = runner.raft.epoch
+        held = Held(monkeypatch, controlling, "BrokerRegistration")
+        asked = asyncio.ensure_future(controlling.ask("BrokerRegistration", 4, registration(1)))
+        await controllers.quorum.until("the decision", held.has_begun.is_set)
+        record = encode_record("NoOpRecord", 0, {})
+        order = Append(epoch=epoch, records=(record,), size=len(record))
+        other = asyncio.ensure_future(runner.order(order))
+        question = RemoveVoterRequest(cluster_id=CLUSTER_ID, voter=None)
+        change = asyncio.ensure_future(runner.ask(question, "CONTROLLER"))
+        await runner.ask(DescribeQuorumRequest(), "CONTROLLER")
+        assert not other.done()
+        assert not change.done()
+        held.let_go()
+        answer = await asyncio.wait_for(asked, 20)
+        appended = await asyncio.wait_for(other, 20)
+        refused = await asyncio.wait_for(change, 20)
+        assert answer.get("errorCode", 0) == 0
+        assert appended is not None
+        assert appended.last_offset == answer["brokerEpoch"] + 1
+        assert refused.error is Error.INVALID_REQUEST
+        assert runner.raft.epoch == epoch
+
+    asyncio.run(run(Controllers(tmp_path, 1, max_idle_ms=None), waits))
+
+
+def test_heartbeats_and_commits_count_while_a_decision_is_worked_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker that is heard of meanwhile is fenced by no task of the same turn."""
+
+    async def counts(controllers: Controllers) -> None:
+        node_id = await controllers.active()
+        controlling = controllers.of[node_id]
+        answer = await controlling.ask("BrokerRegistration", 4, registration(1))
+        beat = heartbeat(1, answer["brokerEpoch"])
+        assert not (await controlling.ask("BrokerHeartbeat", 1, beat))["isFenced"]
+        held = Held(monkeypatch, controlling, "ControllerRegistration")
+        body = {"controllerId": 9, "incarnationId": incarnation(9, 1), "listeners": []}
+        body |= {"features": [], "zkMigrationReady": False}
+        asked = asyncio.ensure_future(controlling.ask("ControllerRegistration", 0, body))
+        await controllers.quorum.until("the decision", held.has_begun.is_set)
+        active = controlling.active
+        assert active is not None
+        session = Session(1, answer["brokerEpoch"])
+        assert active._heartbeats.has_valid_session(session, 0)
+        at_ms = active._heartbeats._heard_ms[session]
+        beating = asyncio.ensure_future(controlling.ask("BrokerHeartbeat", 1, beat))
+        await asyncio.sleep(0)
+        held.let_go()
+        await asyncio.wait_for(asked, 20)
+        assert not (await asyncio.wait_for(beating, 20))["isFenced"]
+        assert active._heartbeats.has_valid_session(session, at_ms)
+        assert active._heartbeats._heard_ms[session] > at_ms
+
+    asyncio.run(run(Controllers(tmp_path, 1, max_idle_ms=None), counts))

@@ -9,15 +9,19 @@ from typing import Any
 
 import pytest
 
-from kraftool.decoders import schema
+from kraftool.controller.settings import ControllerSettings
+from kraftool.decoders import codec, schema
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import (
     RequestFrame,
     ResponseFrame,
     decode_response,
+    encode_request,
     encode_response,
 )
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.node.controlling import Controlling
+from kraftool.node.machine import ImageMachine
 from kraftool.node.runner import Runner
 from kraftool.node.serving import APIS, UPDATE_FEATURES, Family, Serving, served
 from tests.node.quorum import ANYBODY, quorum_of
@@ -123,3 +127,47 @@ def test_api_versions_lists_what_is_served_in_the_order_of_the_keys(tmp_path: Pa
     ranges = {api["apiKey"]: (api["minVersion"], api["maxVersion"]) for api in listed}
     assert ranges[1] == (4, 18)
     assert ranges[62] == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "body", "error"),
+    [
+        ("CreateAcls", 3, {"creations": []}, Error.UNSUPPORTED_VERSION),
+        ("AlterClientQuotas", 1, {"entries": [], "validateOnly": True}, Error.UNSUPPORTED_VERSION),
+        ("Vote", 2, {"clusterId": None, "voterId": 1, "topics": []}, Error.INVALID_REQUEST),
+    ],
+)
+def test_a_request_in_an_envelope_that_is_not_served_makes_the_client_ask_for_versions_again(
+    tmp_path: Path, name: str, version: int, body: dict[str, Any], error: Error
+) -> None:
+    """A Kafka broker closes its client's connection at UNSUPPORTED_VERSION. At any other error the
+    client hears of UNKNOWN_SERVER_ERROR for as long as it is connected."""
+
+    async def run() -> Any:
+        async with quorum_of(tmp_path, 1) as quorum:
+            runner = await quorum.leader()
+            machine = ImageMachine(runner)
+            settings = ControllerSettings(node_id=1, cluster_id="c", bootstrap=())
+            node = Serving(
+                runner,
+                lambda: None,
+                features={},
+                is_allowed=lambda _: True,
+                controlling=Controlling(runner, machine, settings),
+            )
+            principal = {"type": "User", "name": "client", "tokenAuthenticated": False}
+            inner = RequestFrame(
+                name=name, version=version, correlation_id=7, client_id="c", body=body
+            )
+            envelope = {
+                "requestData": encode_request(inner),
+                "requestPrincipal": b"\0\0" + codec.encode("DefaultPrincipalData", 0, principal),
+                "clientHostAddress": b"\x7f\0\0\1",
+            }
+            asked = RequestFrame(
+                name="Envelope", version=0, correlation_id=1, client_id="b", body=envelope
+            )
+            return await node.answer(ANYBODY, asked)
+
+    answer = asyncio.run(run())
+    assert answer == {"errorCode": int(error), "responseData": None}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kraftool.controller.controller import ActiveController, Answered, ControllerRequest, Step
+from kraftool.sim import node
 from kraftool.sim.options import Options
 from kraftool.sim.runner import run
 
@@ -27,6 +28,24 @@ def test_nothing_that_was_answered_is_lost(first: int) -> None:
         activated += verdict.counts["controllers activated"]
     assert created > _PART
     assert activated > _PART
+
+
+@pytest.mark.parametrize("first", range(0, 40, _PART))
+def test_nothing_that_was_answered_is_lost_if_other_things_happen_during_a_turn(first: int) -> None:
+    cut = dropped = 0
+    for seed in range(first, first + _PART):
+        verdict = run(seed, Options(controllers=True, cuts_turns=True))
+        assert verdict.is_fine, f"seed {seed}\n{verdict.text}"
+        cut += verdict.counts["turns that were cut"]
+        dropped += verdict.counts["turns whose claim had ended"]
+    assert cut > 10 * _PART
+    assert dropped > _PART // 2
+
+
+def test_an_append_during_a_turn_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node, "may_append", lambda event: False)
+    verdicts = [run(seed, Options(controllers=True, cuts_turns=True)) for seed in range(5)]
+    assert any("appended while a turn decided" in verdict.text for verdict in verdicts)
 
 
 def test_an_answer_before_the_commit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

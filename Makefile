@@ -67,6 +67,9 @@ picture: $(VENV)/.installed-dev  ## draw the dashboard's picture in docs/ again,
 
 check: fresh lint crates  ## what CI checks in addition to the tests
 
+same-answers: $(VENV)/.installed-dev  ## ask this tree and another revision the same, and print what differs (BASE=REV)
+	$(BIN)/python -m tools.same_answers $(BASE)
+
 crates:  ## the tests of the native module's core, and a few seconds of fuzzing (SECONDS=60)
 	@if command -v cargo >/dev/null 2>&1; then \
 	  KRAFTOOL_FUZZ_SECONDS=$(SECONDS) cargo test --quiet --locked --manifest-path $(CRATES)/Cargo.toml --package kraftool-core; \

@@ -18,6 +18,7 @@ from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
+from kraftool.reports.findings.kinds import signatures
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.model import AUDIT, ClusterSummary, Divergence, FleetFinding
 from kraftool.reports.verify.snapshot_compare import between
@@ -53,6 +54,22 @@ class Compared:
     findings: tuple[FleetFinding, ...]
     divergences: tuple[Divergence, ...]
     ignored: int = 0
+
+
+def in_company(members: Sequence[AuditedDirectory]) -> list[AuditedDirectory]:
+    """The directories of a cluster, without what each says only because it was looked at alone: a
+    directory without a log has lost none where another one of the cluster has it."""
+    if not any(one.patient is not None and one.patient.source.has_metadata for one in members):
+        return list(members)
+    return [_without(member, signatures.LOST_LOG.code) for member in members]
+
+
+def _without(member: AuditedDirectory, code: str) -> AuditedDirectory:
+    kept = tuple(finding for finding in member.findings if finding.finding.code != code)
+    if len(kept) == len(member.findings):
+        return member
+    summary = replace(member.summary, finding_counts=counted(kept))
+    return replace(member, findings=kept, summary=summary)
 
 
 def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:

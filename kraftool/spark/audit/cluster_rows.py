@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from kraftool.spark.audit.cluster import ClusterUnit, compare
+from kraftool.spark.audit.cluster import ClusterUnit, compare, in_company
 from kraftool.spark.audit.examine import AuditedDirectory, whole
 from kraftool.spark.audit.examined import key_text, parts_by_directory
 from kraftool.spark.audit.frames import (
@@ -44,7 +44,7 @@ def compared(
     if not is_read and len(logs) > 1 and may_differ(logs):
         yield uncompared_row(name)
         return
-    members = [_at_home(whole(parts, ignored_codes), name) for parts in directories]
+    members = in_company([_at_home(whole(parts, ignored_codes), name) for parts in directories])
     divergences = [pickle.loads(held) for *_, held in rows if held is not None]
     unit = ClusterUnit(
         name=name,

@@ -43,7 +43,9 @@ class ClusterUnit:
     lent: Mapping[str, str] = field(default_factory=dict)
     """Directories with the cluster.id of another cluster, and one directory of that."""
     log_of: Mapping[str, str] = field(default_factory=dict)
-    """Directories with the log of another cluster, and one directory of that."""
+    """Directories with the log of another cluster, and of which, in words."""
+    one_of: Mapping[str, str] = field(default_factory=dict)
+    """Directories that may belong to any of several clusters, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,7 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     try:
         fleet_findings += _other_logs(unit, members)
         fleet_findings += _other_ids(unit, ours)
+        fleet_findings += _undecided(unit, ours)
         id = ours[0].summary.cluster_id if ours else None
         examination = together(
             [
@@ -128,11 +131,20 @@ def _other_logs(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Itera
         if name in unit.log_of:
             finding = kinds.OTHER_LOG.at(
                 name,
-                f"its log is that of the cluster of {unit.log_of[name]}, but its"
+                f"its log is that of {unit.log_of[name]}, but its"
                 f" meta.properties says node {member.summary.node_id} of this one",
                 field="cluster.id",
                 found=member.summary.cluster_id or "",
             )
+            yield FleetFinding(finding=finding, directory=name, directories=(name,), by=(AUDIT,))
+
+
+def _undecided(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
+    """Directories that were compared with no other, since they may belong to any of several."""
+    for member in members:
+        name = member.summary.name
+        if name in unit.one_of:
+            finding = kinds.ONE_OF_CLONES.at(name, f"it may belong to {unit.one_of[name]}")
             yield FleetFinding(finding=finding, directory=name, directories=(name,), by=(AUDIT,))
 
 

@@ -33,6 +33,7 @@ def compared(
     ignored_codes: Collection[str],
     lent: Mapping[str, str],
     log_of: Mapping[str, str],
+    one_of: Mapping[str, str],
     *,
     is_read: bool = False,
 ) -> Iterator[Row]:
@@ -52,6 +53,7 @@ def compared(
         divergences=tuple(sorted(divergences, key=lambda divergence: divergence.first_offset)),
         lent=lent,
         log_of=log_of,
+        one_of=one_of,
     )
     yield from _rows(members, unit, ignored_codes)
 

@@ -74,7 +74,11 @@ def _compared(
     """
     keys = {number: homes.cluster_of[member.name] for number, member in examined.members.items()}
     task = partial(
-        compared, ignored_codes=wanted.ignored_codes, lent=homes.lent, log_of=homes.log_of
+        compared,
+        ignored_codes=wanted.ignored_codes,
+        lent=homes.lent,
+        log_of=homes.log_of,
+        one_of=homes.one_of,
     )
     columns, none = ("number", "part"), "CAST(NULL AS BINARY) AS divergence"
     members = examined.keyed(keys, *columns).selectExpr("*", none)

@@ -112,7 +112,7 @@ QUORUM = (
 DIRECTORY = (
     Claim(
         code="KT-DIR-NODE-ID-EDITED", base=DYNAMIC, seconds=4,
-        says="Kafka starts as an observer, and the quorum lacks the voter",
+        says="Kafka starts as another node, and a quorum lacks its voter",
         damage=d.all_of(d.meta(node_id="2"), d.settings(node_id="2")), shows=(never_leads,),
     ),
     Claim(

@@ -153,6 +153,10 @@ def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
         yield dir_kinds.META.at(file.name, _no_node_id(meta, file), field="broker.id")
     elif meta.version == 0:
         yield dir_kinds.META_V0.at(file.name, "it has version 0")
+    if meta.node_id is not None and meta.node_id < 0:
+        yield dir_kinds.META.at(
+            file.name, "it has a negative node.id", field="node.id", found=str(meta.node_id)
+        )
     if meta.directory_id is not None and is_reserved_directory(meta.directory_id):
         yield dir_kinds.META.at(
             file.name,

@@ -173,11 +173,11 @@ NODE_ID = _kind(
 NODE_ID_EDITED = _kind(
     "NODE-ID-EDITED",
     _ERROR,
-    "The directory.id in meta.properties is a voter's, and the node.id is not. Somebody edited the"
-    " node.id, or the directory is a copy. Kafka refuses to start if server.properties has the"
-    " voter's node.id. If it has this one, Kafka starts as an observer, and the quorum lacks the"
-    " voter.",
-    "with Kafka stopped, write the voter's node.id back. If this is a copy of the voter's"
+    "The metadata log knows the directory.id of meta.properties under another node.id. Somebody"
+    " edited the node.id, or the directory is a copy. Kafka refuses to start if server.properties"
+    " has the other node.id. If it has this one, Kafka starts as another node, and a quorum lacks"
+    " its voter.",
+    "with Kafka stopped, write the other node.id back. If this is a copy of that node's"
     " directory, do not start it",
     references=("KIP-853",),
     remedy=Remedy.SHOW_STORAGE,

@@ -116,6 +116,12 @@ DIRECTORY = (
         damage=d.all_of(d.meta(node_id="2"), d.settings(node_id="2")), shows=(never_leads,),
     ),
     Claim(
+        code="KT-SIG-UNKNOWN-NODE", is_variant=True, damage=d.all_of(
+            d.meta(node_id="77", directory_id=None), d.settings(node_id="77")),
+        says="controller.quorum.voters does not have this one",
+        shows=(exits("node id 77 must be included in the set of voters"),),
+    ),
+    Claim(
         code="KT-DIR-EPOCHS-MISSING", says="Kafka recreates it from the log when it starts",
         damage=d.remove("leader-epoch-checkpoint"),
         shows=(active, keeps_log, has_file(EPOCHS, r"\n1 0\n2 \d+\n")),

@@ -70,6 +70,16 @@ METADATA_COPY = _kind(
     "find out which of the two is this node's metadata log: kraftool dump shows the end of each."
     " Then move the other one out of the data directory",
 )
+UNKNOWN_NODE = _kind(
+    "UNKNOWN-NODE",
+    _WARNING,
+    "A controller's directory of a static quorum has the node.id of no voter: somebody edited it."
+    " Kafka refuses to start if server.properties has another node.id, or if"
+    " controller.quorum.voters does not have this one.",
+    "with Kafka stopped, write the node.id of server.properties back. If the disk is another"
+    " node's, put it back there",
+    stake=Stake.MIXED_UP,
+)
 FORGOTTEN_VOTE = _kind(
     "FORGOTTEN-VOTE",
     _ERROR,

@@ -31,9 +31,11 @@ from kraftool.reports.fleet.model import (
     FleetAudit,
     FleetCounts,
     FleetFinding,
+    SinceRun,
     VersionCount,
 )
 from kraftool.reports.text.json_forms import FindingCounts
+from kraftool.reports.text.moments import utc
 from kraftool.reports.text.words import many, size
 
 _MOST_CLUSTERS = 20
@@ -46,11 +48,42 @@ _DAY_MS = 86_400_000
 def write_audit(to: Output, audit: FleetAudit) -> None:
     """The whole audit."""
     _headline(to, audit)
-    _clusters(to, audit)
-    _findings(to, audit)
-    _codes(to, audit)
+    if audit.since is not None:
+        _changes(to, audit.since)
+    else:
+        _clusters(to, audit)
+        _findings(to, audit)
+        _codes(to, audit)
     to.line()
     to.rich(_verdict(audit.counts))
+
+
+def _changes(to: Output, since: SinceRun) -> None:
+    """Lists the new findings and those that are gone. The table and -o json have all."""
+    began = f" of {utc(since.started_at)}" if since.started_at is not None else ""
+    earlier = (
+        f"since run {since.earlier_run}{began}"
+        if since.earlier_run
+        else "in the first run of the table"
+    )
+    for title, counts, findings in (
+        ("New", since.new_counts, since.new_findings),
+        ("Gone", since.gone_counts, since.gone_findings),
+    ):
+        weighty = [one for one in findings if one.finding.severity is not Severity.INFO]
+        to.line()
+        to.rich(text(f"{title} {earlier}: {_counted(counts)}", NAME))
+        _listed(to, weighty[:_MOST_FINDINGS])
+        left = counts.error + counts.warning - len(weighty[:_MOST_FINDINGS])
+        if left:
+            to.rich(text(f"… and {left} more errors and warnings; -o json has more", QUIET))
+    to.line()
+    to.rich(text(f"{many(since.same, 'finding')} as before", QUIET))
+
+
+def _counted(counts: FindingCounts) -> str:
+    numbers = ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "note"))
+    return ", ".join(many(number, noun) for number, noun in numbers if number) or "nothing"
 
 
 def _headline(to: Output, audit: FleetAudit) -> None:
@@ -138,7 +171,17 @@ def _findings(to: Output, audit: FleetAudit) -> None:
         alike[key] = alike.get(key, 0) + 1
         if alike[key] <= _MOST_ALIKE and len(shown) < _MOST_FINDINGS:
             shown.append(finding)
-    for cluster, group in _by_cluster(shown):
+    _listed(to, shown)
+    left = audit.counts.finding_counts.error + audit.counts.finding_counts.warning - len(shown)
+    if left:
+        to.line()
+        words = f"… and {left} more errors and warnings, of the codes below; -o json has all"
+        to.rich(text(words, QUIET))
+
+
+def _listed(to: Output, findings: Iterable[FleetFinding]) -> None:
+    """Findings in full, cluster by cluster."""
+    for cluster, group in _by_cluster(findings):
         to.line()
         to.rich(text(f"cluster {cluster}" if cluster else "The fleet as a whole", NAME))
         table = Table.grid(padding=(0, 2))
@@ -151,11 +194,6 @@ def _findings(to: Output, audit: FleetAudit) -> None:
                 Text(severity.value, style=SEVERITY_STYLES[severity]), _body(finding, explained)
             )
         to.rich(table)
-    left = audit.counts.finding_counts.error + audit.counts.finding_counts.warning - len(shown)
-    if left:
-        to.line()
-        words = f"… and {left} more errors and warnings, of the codes below; -o json has all"
-        to.rich(text(words, QUIET))
 
 
 def _by_cluster(

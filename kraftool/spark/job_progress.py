@@ -1,13 +1,13 @@
-"""The progress of the jobs of a Spark session.
+"""The progress of the jobs of a Spark session, and of a pipeline in units of its own.
 
-Owns the sums over jobs, stages and tasks, asked for from time to time. It refuses to draw: whoever
-watches is told through a function.
+Owns the sums over jobs, stages and tasks, asked for from time to time, and the directories that
+they stand for. It refuses to draw: whoever watches is told through a function.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,50 @@ class JobProgress:
     """Tries that failed; Spark tries most of them again."""
 
 
+BeginStage = Callable[[str, Sequence[int]], None]
+"""Called at each stage of a pipeline, with the directories of each task, if they are known."""
+
+
+def no_stages(name: str, units: Sequence[int] = ()) -> None:
+    """Take no notice."""
+
+
+@dataclass(slots=True)
+class StagedProgress:
+    """Turns the progress of tasks into that of a pipeline: its stage, and directories done of all.
+
+    Tasks say little: each job adds its own. A stage knows what it has to do before its first one.
+    """
+
+    report: Callable[[str, int, int], None] = lambda stage, done, total: None
+    refresh: Callable[[], None] = lambda: None
+    """Asks for the progress right now."""
+    _stage: str = ""
+    _units: tuple[int, ...] = ()
+    _before: int = 0
+    """The tasks that Spark had planned when the stage began."""
+    _now: JobProgress = JobProgress()
+
+    def begin(self, name: str, units: Sequence[int] = ()) -> None:
+        """Begin a stage. Spark begins tasks in their order, the first ones first."""
+        self.refresh()
+        self._stage, self._units, self._before = name, tuple(units), self._now.tasks
+        self._tell()
+
+    def __call__(self, now: JobProgress) -> None:
+        self._now = now
+        self._tell()
+
+    def _tell(self) -> None:
+        if not self._stage:
+            return
+        is_planned = self._now.tasks - self._before >= len(self._units)
+        left = self._now.tasks - self._now.tasks_done
+        # What is planned besides, to hand out the tasks, is done before the first of them.
+        done = max(len(self._units) - left, 0) if is_planned else 0
+        self.report(self._stage, sum(self._units[:done]), sum(self._units))
+
+
 @contextmanager
 def watched(
     spark: SparkSession,
@@ -41,23 +85,26 @@ def watched(
     *,
     interval_s: float = INTERVAL_S,
     steady: bool = False,
-) -> Iterator[None]:
+) -> Iterator[Callable[[], None]]:
     """Report the progress of the jobs that start inside, from another thread, and once at the end.
 
-    `report` is called only when something has changed, unless it is to be `steady`.
+    `report` is called only when something has changed, unless it is to be `steady`. What is yielded
+    reports at once.
     """
     from pyspark import InheritableThread
 
     sums = _Sums(spark.sparkContext.statusTracker())
     ended = threading.Event()
+    one_at_a_time = threading.RLock()
     last = JobProgress()
 
     def tell() -> None:
         nonlocal last
-        now = sums.now()
-        if now != last or steady:
-            last = now
-            report(now)
+        with one_at_a_time:
+            now = sums.now()
+            if now != last or steady:
+                last = now
+                report(now)
 
     def watch() -> None:
         while not ended.wait(interval_s):
@@ -69,7 +116,7 @@ def watched(
     thread = InheritableThread(target=watch, name="spark-progress", daemon=True)
     thread.start()
     try:
-        yield
+        yield tell
     finally:
         ended.set()
         thread.join()

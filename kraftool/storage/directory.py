@@ -24,6 +24,7 @@ from kraftool.storage.entry import (
     FolderKind,
     Severity,
     folder_kind,
+    is_metadata_copy,
     is_partition_file,
     is_used_name,
     partition_order,
@@ -90,6 +91,7 @@ def list_data_directory(path: str) -> Listing:
             stray=counted.get(FolderKind.STRAY, 0),
             future=counted.get(FolderKind.FUTURE, 0),
             other=counted.get(FolderKind.OTHER, 0),
+            metadata_copies=tuple(sorted(filter(is_metadata_copy, folders))),
         ),
     )
 

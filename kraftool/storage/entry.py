@@ -13,6 +13,7 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import (
     CHECKPOINT_SUFFIX,
     METADATA_FOLDER,
+    METADATA_TOPIC,
     NAMES_KEPT,
     SEGMENT_SUFFIXES,
     CheckpointName,
@@ -109,6 +110,8 @@ class FolderCounts:
     stray: int = 0
     future: int = 0
     other: int = 0
+    metadata_copies: tuple[str, ...] = ()
+    """The names of folders that begin as the metadata partition's. They are counted, too."""
 
     @property
     def total(self) -> int:
@@ -130,6 +133,11 @@ _KIND_OF_STATE = {
     FolderState.STRAY: FolderKind.STRAY,
     FolderState.FUTURE: FolderKind.FUTURE,
 }
+
+
+def is_metadata_copy(name: str) -> bool:
+    """True if a folder has nearly the name of the metadata partition: Kafka never makes one."""
+    return name.startswith(METADATA_TOPIC) and name != METADATA_PARTITION
 
 
 def folder_kind(name: str) -> FolderKind:

@@ -274,6 +274,10 @@ FILES = (
         damage=d.meta(version="9"), shows=(exits("No readable meta.properties files found"),),
     ),
     Claim(
+        code="KT-DIR-META", says="Kafka refuses to start on this meta.properties", name="negative",
+        is_variant=True, damage=d.meta(node_id="-4"), shows=(exits("Stored node id -4"),),
+    ),
+    Claim(
         code="KT-DIR-META-ODD", says="Kafka starts with this meta.properties",
         damage=d.append_meta(b"node.id=1\n"), shows=(active, keeps_log),
     ),

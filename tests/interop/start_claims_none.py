@@ -9,6 +9,9 @@ _CASE = "the case's own sentence has the offsets, and rows"
 _STATE = "says what the state lacks, not what a start does"
 
 NO_START: dict[str, dict[str, str]] = {
+    "KT-DIR-NODE-ID-EDITED": {
+        "Kafka refuses to start if server.properties": "kraftool then reports KT-DIR-NODE-ID"
+    },
     "KT-DIR-META-V0": {"A broker that was migrated": "it takes ZooKeeper and a migration by 3.9.1"},
     "KT-LOG-CRC": {"Kafka cuts the log at the first bad batch": _CASE},
     "KT-LOG-DAMAGE": {"Kafka cuts the log at the first bad batch": _CASE},

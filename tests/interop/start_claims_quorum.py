@@ -9,10 +9,12 @@ from tests.interop import start_damages as d
 from tests.interop import start_damages_quorum as q
 from tests.interop import start_damages_snapshots as s
 from tests.interop.start_claims import (
+    EPOCHS,
     LOG,
     Claim,
     active,
     exits,
+    has_file,
     keeps_log,
     logs,
     logs_not,
@@ -53,6 +55,12 @@ def only_info_of_it(started: Started) -> None:
     lines = [line for line in started.log.splitlines() if re.search("[Tt]runcat(ed|ing) to ", line)]
     assert lines
     assert all("] INFO " in line for line in lines), lines
+
+
+def keeps_copy(started: Started) -> None:
+    copies = [name for name in started.before if name.startswith("__cluster_metadata-1/")]
+    assert copies
+    assert all(started.after[name] == started.before[name] for name in copies)
 
 
 QUORUM = (
@@ -101,4 +109,40 @@ QUORUM = (
     ),
 )  # fmt: skip
 
-CLAIMS = (*LOG, *SNAPSHOTS, *FILES, *QUORUM)
+DIRECTORY = (
+    Claim(
+        code="KT-DIR-NODE-ID-EDITED", base=DYNAMIC, seconds=4,
+        says="Kafka starts as another node, and a quorum lacks its voter",
+        damage=d.all_of(d.meta(node_id="2"), d.settings(node_id="2")), shows=(never_leads,),
+    ),
+    Claim(
+        code="KT-SIG-UNKNOWN-NODE", is_variant=True, damage=d.all_of(
+            d.meta(node_id="77", directory_id=None), d.settings(node_id="77")),
+        says="controller.quorum.voters does not have this one",
+        shows=(exits("node id 77 must be included in the set of voters"),),
+    ),
+    Claim(
+        code="KT-DIR-EPOCHS-MISSING", says="Kafka recreates it from the log when it starts",
+        damage=d.remove("leader-epoch-checkpoint"),
+        shows=(active, keeps_log, has_file(EPOCHS, r"\n1 0\n2 \d+\n")),
+    ),
+    Claim(
+        code="KT-SIG-LOST-LOG", damage=d.all_of(d.strand_log, d.broker_too),
+        says="a sole voter of controller.quorum.voters elects itself in epoch 1 and begins an empty"
+            " cluster. Its broker renames the folders of all topics to -stray",
+        shows=(active, logs("The metadata log appears to be empty"), has_file(EPOCHS, r"\n1 0\n$"),
+               logs("orders-0 marked stray and renamed to ")),
+    ),
+    Claim(
+        code="KT-SIG-LOST-LOG", base=DYNAMIC, seconds=4, name="dynamic", damage=d.strand_log,
+        says="A voter of a dynamic quorum starts without voters, and no leader is elected",
+        shows=(never_leads, logs(r"[Ss]tarting voters are .*voters=\{\}")),
+    ),
+    Claim(
+        code="KT-SIG-METADATA-COPY", damage=d.all_of(d.broker_too, d.second_partition),
+        says="Kafka ignores it and uses only __cluster_metadata-0",
+        shows=(active, keeps_log, keeps_copy),
+    ),
+)  # fmt: skip
+
+CLAIMS = (*LOG, *SNAPSHOTS, *FILES, *QUORUM, *DIRECTORY)

@@ -296,6 +296,20 @@ def lose_partition(node: Server) -> None:
     shutil.rmtree(_partition(node))
 
 
+def strand_log(node: Server) -> None:
+    """The partition is gone, and what a run left beside it is there: Kafka's lock, and a topic."""
+    lose_partition(node)
+    (node.data / ".lock").touch()
+    topic = node.data / "orders-0"
+    topic.mkdir()
+    (topic / f"{0:020}.log").touch()
+    (topic / "partition.metadata").write_text(f"version: 0\ntopic_id: {random_uuid()}\n")
+
+
+def second_partition(node: Server) -> None:
+    shutil.copytree(_partition(node), node.data / "__cluster_metadata-1")
+
+
 # --- other files ----------------------------------------------------------------------------------
 
 

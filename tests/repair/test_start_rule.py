@@ -37,6 +37,8 @@ BY_RELEASE = {
 """It depends on Kafka's release, or on the record."""
 OF_A_BROKER = {"KT-DIR-OFFSETS", "KT-SIG-FOLDER-NAME"}
 """The controller of the node starts."""
+OF_NO_VOTER = {"KT-SIG-UNKNOWN-NODE"}
+"""The directory is no voter's by its node id, so that no command counts it as one."""
 OF_LOG_DIRS = "KT-DIR-LOG-DIR"
 
 
@@ -59,7 +61,7 @@ def _is_judged(claim: Claim) -> bool:
         and claim.base in WITHOUT_A_START
         and "4.3.0" in claim.versions
         and not {str(claim), claim.code} & AT_A_RECORD
-        and claim.code not in OF_A_BROKER
+        and claim.code not in OF_A_BROKER | OF_NO_VOTER
     )
 
 

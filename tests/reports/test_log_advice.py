@@ -235,6 +235,13 @@ def test_an_empty_epoch_file_is_made_anew(node: Node) -> None:
     assert node.codes() == ["KT-DIR-EPOCHS-DIFFER"]
 
 
+def test_a_missing_epoch_file_is_told_as_an_empty_one_is(node: Node) -> None:
+    """Kafka makes it again; but only a failed copy, or whoever deleted it, leaves none."""
+    (node.path / PARTITION / "leader-epoch-checkpoint").unlink()
+    assert node.codes() == ["KT-DIR-EPOCHS-MISSING"]
+    assert node.found("KT-DIR-EPOCHS-MISSING").severity is Severity.WARNING
+
+
 def test_a_directory_without_a_log_is_told(node: Node) -> None:
     assert "KT-LOG-NONE" not in {finding.code for finding in node.findings()}
     for path in (node.path / PARTITION).iterdir():

@@ -20,6 +20,7 @@ from tests.reports.voter_cases import (
     copied,
     directory_of,
     leader,
+    make_node,
     server,
     started,
     version,
@@ -353,3 +354,27 @@ def test_static_voters_that_differ_are_an_error(fixtures_dir: Path, tmp_path: Pa
     assert ("STATIC-DIFFER", Severity.ERROR) in reported
     assert ("STATIC-DIFFER", Severity.WARNING) in reported  # nor those that elected the leader
     assert compared(*paths).differ
+
+
+EDITED = "KT-DIR-NODE-ID-EDITED"
+
+
+def test_a_voters_directory_under_a_node_id_of_nobody_was_edited(tmp_path: Path) -> None:
+    """Kafka 4.3.1: "Stored node id 77 doesn't match previous node id 2"; with node.id=77 in its
+    settings too it starts as an observer (tests/interop/start_claims_quorum.py)."""
+    ids = (1, 2, 3)
+    paths = [make_node(tmp_path / str(id), id, started(ids)) for id in ids]
+    meta = paths[1] / "meta.properties"
+    meta.write_text(meta.read_text().replace("node.id=2", "node.id=77"))
+    for given in ([paths[1]], paths):
+        (finding,) = [one for one in compared(*given).findings if one.code == EDITED]
+        assert (finding.file, finding.field) == (str(meta), "node.id")
+        assert (finding.expected, finding.found) == ("2", "77")
+
+
+def test_a_copy_beside_the_voters_own_directory_is_told_as_a_copy(tmp_path: Path) -> None:
+    path = make_node(tmp_path / "2", 2, started((2,)))
+    copy = make_node(tmp_path / "copy", 77, started((2,)), directory=directory_of(2))
+    codes = {finding.code for finding in compared(path, copy).findings}
+    assert "KT-DIR-SAME-DIRECTORY-ID" in codes
+    assert EDITED not in codes

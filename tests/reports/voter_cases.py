@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from kraftool.decoders import quorum_state
-from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.control import ControlRecordType, encode_key, encode_value
 from kraftool.decoders.names import write_checkpoint_name
+from kraftool.decoders.segment import scan
 
 PARTITION = "__cluster_metadata-0"
 LOG = f"{0:020}.log"
@@ -121,11 +122,22 @@ def make_node(
         f"version=1\nnode.id={id}\ncluster.id={cluster}\ndirectory.id={directory}\n"
     )
     (partition / LOG).write_bytes(log.data)
+    (partition / "leader-epoch-checkpoint").write_text(epochs_text(log.data))
     state = quorum_state.QuorumState(
         leader_id=leader_id, leader_epoch=epoch, voted_id=voted[0], voted_directory_id=voted[1]
     )
     (partition / "quorum-state").write_bytes(quorum_state.encode(state))
     return path
+
+
+def epochs_text(log: bytes) -> str:
+    """leader-epoch-checkpoint as Kafka writes it beside such a log."""
+    starts: dict[int, int] = {}
+    for batch in scan(lambda position, size: log[position : position + size]):
+        if isinstance(batch, RecordBatch):
+            starts.setdefault(batch.epoch, batch.base_offset)
+    lines = [f"{epoch} {offset}" for epoch, offset in starts.items()]
+    return "\n".join(["0", str(len(lines)), *lines, ""])
 
 
 def add_snapshot(path: Path, offset: int, epoch: int, *records: Control) -> Path:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,9 @@ from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.log_json import verify_log_document
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.verify.snapshot_json import verify_snapshot_document
+from kraftool.spark.audit.collect import AuditRequest
+from kraftool.spark.audit.findings_table import add, compared, open_table
+from kraftool.spark.audit.run import audit
 from tests.spark.audit_cases import FIXTURES, Told, audited
 
 if TYPE_CHECKING:
@@ -143,3 +147,20 @@ def test_sums_are_those_of_the_lists(told: Told) -> None:
         directory["batchCount"] for directory in told.document["directories"]
     )
     assert sum(code["findingCount"] for code in told.document["codes"]) == len(every)
+
+
+def test_an_audit_names_its_stages_and_adds_its_findings_to_a_table(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stages: list[tuple[str, int]] = []
+    wanted = AuditRequest(roots=(str(FIXTURES / "damaged/torn-tail"),))
+    table = open_table(str(tmp_path / "audits"), {})
+    with audit(spark, wanted, lambda name, units: stages.append((name, sum(units)))) as run:
+        counts = run.model.counts
+        assert add(table, run.model.run.started_at, run.every_finding) == 1
+        again = compared(table, 1, run.every_finding())
+    assert stages == [
+        ("list", 0), ("read", counts.directories), ("compare", 0), ("report", 0),
+    ]  # fmt: skip
+    assert again.same == counts.finding_counts.total > 0
+    assert (again.new_findings, again.gone_findings) == ((), ())

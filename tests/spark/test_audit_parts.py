@@ -23,6 +23,7 @@ from kraftool.spark.audit.finding_merge import Said
 from kraftool.spark.audit.log_families import (
     Household,
     Kin,
+    Link,
     Traces,
     adopted,
     holds_log_of,
@@ -330,8 +331,8 @@ def test_a_missing_node_is_missing_once() -> None:
         for name in "pq"
     }  # fmt: skip
     known = {**lost, "a": _household("a", 1, 2)}
-    links = [("\0/fleet/a/p", "a", 5), ("\0/fleet/a/q", "a", 9)]
-    assert adopted(links, known) == {"\0/fleet/a/q": "a"}
+    links = [Link("\0/fleet/a/p", "a", 5, 5), Link("\0/fleet/a/q", "a", 9, 9)]
+    assert adopted(links, known).home_of == {"\0/fleet/a/q": "a"}
 
 
 def test_a_lone_node_belongs_to_the_cluster_that_lacks_it() -> None:
@@ -344,7 +345,24 @@ def test_of_several_homes_the_one_in_the_same_folder_is_chosen() -> None:
         key="x", names=("/fleet/b/n3",), node_ids=frozenset({3}), voters=frozenset({1, 2, 3})
     )
     known = {"x": part, "a": _household("a", 1, 2), "b": _household("b", 1, 2)}
-    assert adopted([("x", "a", 9), ("x", "b", 5)], known) == {"x": "b"}
+    links = [Link("x", "a", 9, 0), Link("x", "b", 5, 0)]
+    assert adopted(links, known) == ({"x": "b"}, {})
+
+
+def test_a_directory_is_not_guessed_into_one_of_several_clones() -> None:
+    """Among clones each has the same traces. One that only one of them has decides."""
+    lost = Household(
+        key="\0/fleet/lost", names=("/fleet/lost",), node_ids=frozenset(), voters=frozenset({1})
+    )
+    clones = {
+        key: replace(_household(key, 1, voters=(1,)), registered=frozenset({11})) for key in "abc"
+    }
+    known = {lost.key: lost, **clones}
+    alike = [Link(lost.key, key, 9, 0) for key in "ab"]
+    assert adopted(alike, known) == ({}, {lost.key: ("a", "b")})
+    assert adopted(alike[:1], known) == ({}, {lost.key: ("a",)}), "c has these traces, too"
+    own = [alike[0], Link(lost.key, "b", 7, 2)]
+    assert adopted(own, known) == ({lost.key: "b"}, {})
 
 
 def test_a_finding_is_once_with_all_that_say_it() -> None:

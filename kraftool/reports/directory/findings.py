@@ -19,6 +19,7 @@ from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.walk import BEGINNING, seam_faults
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.names import NO_VOTERS
+from kraftool.reports.directory.epoch_file import covers_start, epoch_findings
 from kraftool.reports.directory.index_files import index_findings
 from kraftool.reports.directory.named_ends import named_ends
 from kraftool.reports.files.directory_summary import base_offset
@@ -66,6 +67,8 @@ class DirectoryCase:
     """The files that an archive ends inside of, which is told already."""
     planned: frozenset[str] = frozenset()
     """Checkpoints that a recovery plan made."""
+    was_repaired: bool = False
+    """True if the folder of a recovery plan is here."""
     is_unlisted: bool = False
     """True if the metadata partition exists, but its files could not be listed."""
 
@@ -151,6 +154,10 @@ def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
         yield dir_kinds.META.at(file.name, _no_node_id(meta, file), field="broker.id")
     elif meta.version == 0:
         yield dir_kinds.META_V0.at(file.name, "it has version 0")
+    if meta.node_id is not None and meta.node_id < 0:
+        yield dir_kinds.META.at(
+            file.name, "it has a negative node.id", field="node.id", found=str(meta.node_id)
+        )
     if meta.directory_id is not None and is_reserved_directory(meta.directory_id):
         yield dir_kinds.META.at(
             file.name,
@@ -233,7 +240,7 @@ def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
         elif newest is not None and newest.offset > 0 and not any(case.live(FileKind.LOG)):
             yield log_kinds.MISSING.at(case.path, "there is no .log file")
         return
-    if not _covers_start(summary):
+    if not covers_start(summary):
         deleted = [
             snapshot
             for snapshot in summary.snapshots
@@ -284,83 +291,10 @@ def _latest_epoch(case: DirectoryCase) -> int:
     return known[-1].epoch if known else -1
 
 
-def _covers_start(summary: MetadataSummary) -> bool:
-    """True if the log begins at 0, or a snapshot reaches to where it begins."""
-    start = summary.log.start_offset if summary.log is not None else 0
-    return start == 0 or any(
-        snapshot.state is FileState.LIVE and snapshot.offset >= start
-        for snapshot in summary.snapshots
-    )
-
-
 def _epochs(case: DirectoryCase) -> Iterator[Finding]:
-    file = case.one(FileKind.LEADER_EPOCH_CHECKPOINT)
-    content = file.content if file is not None else None
-    log = case.summary.log
-    if file is None or not isinstance(content, LeaderEpochCheckpoint) or log is None:
-        return
-    if not content.accepted or case.is_live:
-        return
-    if not content.entries:
-        if log.batches:
-            yield _empty_epochs(file)
-        return
-    starts = [
-        start
-        for report in case.live(FileKind.LOG)
-        if report.log is not None
-        for start in report.log.epochs
-    ]
-    starts.sort(key=lambda start: start.start_offset)
-    expected: dict[int, int] = {}
-    for start in starts:
-        expected.setdefault(start.epoch, start.start_offset)
-    claims = {entry.epoch: entry.start_offset for entry in content.entries}
-    # Kafka cuts the file at its log start, a snapshot's offset that no segment need begin at; where
-    # that snapshot is missing, which is told by itself, it may have been any.
-    cut = min(claims.values(), default=-1)
-    is_cut = not _covers_start(case.summary) or any(
-        snapshot.offset == cut for snapshot in case.summary.snapshots
-    )
-    begins = max(cut, log.start_offset) if is_cut else log.start_offset
-    in_log = [item for item in expected.items() if item[1] >= begins]
-    for epoch, offset in in_log:
-        claim = claims.get(epoch)
-        if claim == offset or (offset == log.start_offset and claim is not None and claim < offset):
-            continue
-        yield dir_kinds.EPOCHS_DIFFER.at(
-            file.name,
-            f"the log has the start of epoch {epoch} at another offset",
-            offset=offset,
-            expected=f"{epoch} {offset}",
-            found="no such epoch" if claim is None else f"{epoch} {claim}",
-        )
-        return
-    for epoch, offset in claims.items():
-        inside = log.start_offset < offset < log.end_offset
-        if inside and epoch not in expected:
-            yield dir_kinds.EPOCHS_DIFFER.at(
-                file.name,
-                f"the log has no batch of epoch {epoch}",
-                offset=offset,
-                found=f"{epoch} {offset}",
-            )
-            return
-
-
-def _empty_epochs(file: FileReport) -> Finding:
-    """Kafka writes two lines even without an epoch, under another name that it then changes: a file
-    without a byte is what a crash of the machine or a failed copy leaves."""
-    if file.size:
-        return dir_kinds.EPOCHS_EMPTY.at(file.name, "it has no epoch")
-    return dir_kinds.EPOCHS_EMPTY.at(
-        file.name,
-        "it has no byte, and Kafka never writes such a file",
-        position=0,
-        severity=Severity.WARNING,
-        advice="nothing to do for this file. A crash of the machine, a full disk or a failed copy"
-        " leaves such files: check the other files of that time",
-    )
+    if not case.is_live:
+        files = [file for file in case.files if file.is_live]
+        yield from epoch_findings(case.path, files, case.summary, was_repaired=case.was_repaired)
 
 
 def _false_upgrade(case: DirectoryCase) -> Iterator[Finding]:

@@ -288,6 +288,7 @@ def _directory(
         configured_node_id=_node_id(server),
         cut=frozenset(file.name for file in ordered if file.name in reading.cut),
         planned=frozenset(repairs.checkpoints),
+        was_repaired=bool(repairs.findings),
         is_unlisted=os.path.join(path, METADATA_FOLDER) in reading.cut,
     )
     report = DirectoryReport(

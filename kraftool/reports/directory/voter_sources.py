@@ -35,7 +35,7 @@ _ASIDE = TOLD_ALONE | frozenset(
         kinds.CLUSTER_ID, kinds.SAME_DIRECTORY_ID,
         # Nothing about voters.
         kinds.PASSED_OVER, kinds.UNKNOWN_FILE, kinds.META_V0, kinds.EPOCHS, kinds.EPOCHS_DIFFER,
-        kinds.EPOCHS_EMPTY,
+        kinds.EPOCHS_EMPTY, kinds.EPOCHS_MISSING,
         kinds.TOPIC_ID, kinds.OFFSETS, kinds.TEXT, kinds.LEFTOVER, log_kinds.INDEX,
         log_kinds.INDEX_DIFFERS,
         log_kinds.PRODUCER_STATE, log_kinds.TXN_OPEN, log_kinds.NOT_METADATA,

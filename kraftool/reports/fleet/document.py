@@ -18,6 +18,7 @@ from kraftool.reports.fleet.model import (
     FleetCounts,
     FleetFinding,
     RunSettings,
+    SinceRun,
     VersionCount,
 )
 from kraftool.reports.text.json_document import JsonLines, json_line
@@ -97,6 +98,8 @@ class AuditDocument:
     """All ranges, cluster by cluster, by offset; of one cluster no more than 200."""
     findings: JsonLines[FleetFinding]
     """All findings, the worst first."""
+    since: SinceRun | None
+    """What is new and what is gone since an earlier run, with --since."""
 
 
 def audit_document(audit: FleetAudit, lists: Lists) -> AuditDocument:
@@ -110,4 +113,5 @@ def audit_document(audit: FleetAudit, lists: Lists) -> AuditDocument:
         directories=JsonLines(lists.directories),
         divergences=JsonLines(lists.divergences),
         findings=JsonLines(lists.findings),
+        since=audit.since,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftool.decoders.json_marks import Count, Moment
+from kraftool.decoders.json_marks import Count, Hidden, Moment
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.findings.finding import Finding, Severity
@@ -280,6 +280,26 @@ class RunSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SinceRun:
+    """The findings of an audit against those that an earlier run put into the table."""
+
+    earlier_run: int
+    """The number of that run in the table; 0 if it has none, so that everything is new."""
+    started_at: Moment | None = None
+    """When that run began; None if it found nothing."""
+    new_counts: FindingCounts = NOTHING_FOUND
+    gone_counts: FindingCounts = NOTHING_FOUND
+    undecoded_new: Hidden[FindingCounts] = NOTHING_FOUND
+    """The new findings of what could not be read or decoded."""
+    same: Count = 0
+    """The number of findings that both runs have."""
+    new_findings: tuple[FleetFinding, ...] = ()
+    """The most urgent of the new ones, 1,000 at most."""
+    gone_findings: tuple[FleetFinding, ...] = ()
+    """The findings that this run has not, 1,000 at most. They have no evidence and no commands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetAudit:
     """The whole audit, bounded: the worst first in each list."""
 
@@ -294,3 +314,5 @@ class FleetAudit:
     metadata_versions: tuple[VersionCount, ...] = ()
     kraft_versions: tuple[VersionCount, ...] = ()
     left_out: LeftOut = LeftOut()
+    since: SinceRun | None = None
+    """The comparison with an earlier run, if one was asked for."""

@@ -29,6 +29,7 @@ from kraftool.reports.fleet.page_text import (
     path,
     short,
     size,
+    unique_tails,
 )
 
 _KINDS = {
@@ -148,6 +149,7 @@ def _map(view: PageContext) -> Iterator[str]:
     nothing = f'<span class="n {_KINDS[rest]}">{rest.mark} {fine:,} without findings</span>'
     yield f"{' '.join(legend)} {nothing}</span></div>"
     named = len(view.audit.clusters) <= _MOST_NAMED
+    names = unique_tails(view.folders) if named else {}
     yield f'<div class="map{" named" if named else ""}" aria-hidden="true">'
     for cluster in view.audit.clusters:
         worst = cluster.finding_counts.worst
@@ -156,15 +158,10 @@ def _map(view: PageContext) -> Iterator[str]:
             kind = f' class="{worst.value}"' if worst is not None else ""
             glyph = GLYPHS[worst] if worst in (Severity.ERROR, Severity.WARNING) else ""
             folder = view.folders.get(cluster.name, "")
-            label = f"{glyph} {data(_short_name(cluster.name, folder))}" if named else glyph
+            label = f"{glyph} {data(names.get(cluster.name, cluster.name))}" if named else glyph
             title = data(" ".join(dict.fromkeys(filter(None, (cluster.name, folder)))))
             yield f'<a href="{href}" tabindex="-1"{kind} title="{title}">{label.strip()}</a>'
     yield "</div></div>\n"
-
-
-def _short_name(name: str, folder: str) -> str:
-    """The last part of a cluster's folder, by which people know it; else its id."""
-    return folder.rstrip("/").rpartition("/")[2] or name
 
 
 def first(view: PageContext) -> Iterator[str]:

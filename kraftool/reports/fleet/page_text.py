@@ -6,6 +6,8 @@ it reorder or hide the text around it.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from html import escape
 
 from kraftool.decoders.late_pattern import late_pattern
@@ -25,6 +27,7 @@ __all__ = [
     "shortened",
     "size",
     "time",
+    "unique_tails",
     "visible",
 ]
 
@@ -68,6 +71,27 @@ def data(value: object) -> str:
 def path(value: str) -> str:
     """A path or URL as HTML that may be broken into lines where a part of it ends."""
     return "<wbr>".join(data(part) for part in _BREAKS.split(visible(value)))
+
+
+def unique_tails(paths: Mapping[str, str]) -> dict[str, str]:
+    """The end of each path by which people know it: as many folders as no other path ends with.
+
+    A path that several names have, or that another one ends with, is left out.
+    """
+    tails: dict[str, str] = {}
+    left = {name: [part for part in path.split("/") if part] for name, path in paths.items()}
+    count = 0
+    while left:
+        count += 1
+        tail_of = {name: "/".join(parts[-count:]) for name, parts in left.items()}
+        times = Counter(tail_of.values())
+        tails |= {name: tail for name, tail in tail_of.items() if tail and times[tail] == 1}
+        left = {
+            name: parts
+            for name, parts in left.items()
+            if times[tail_of[name]] > 1 and count < len(parts)
+        }
+    return tails
 
 
 def shortened(text: str, most: int) -> str:

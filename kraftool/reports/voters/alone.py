@@ -27,7 +27,8 @@ from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 TOLD_ALONE = frozenset(
     finding_kind.code
     for finding_kind in (
-        dir_kinds.NOT_A_VOTER, dir_kinds.STALE_VOTER, log_kinds.VOTERS_JUMP, snap_kinds.LOG_VOTERS,
+        dir_kinds.NODE_ID_EDITED, dir_kinds.NOT_A_VOTER, dir_kinds.STALE_VOTER,
+        log_kinds.VOTERS_JUMP, snap_kinds.LOG_VOTERS,
     )
 )  # fmt: skip
 """The kinds of these rules, which a comparison of sources tells anew in the light of all."""

@@ -19,7 +19,7 @@ from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import Commitment, VoterSourceReport
-from kraftool.reports.voters.stale import is_stale, stale_voter
+from kraftool.reports.voters.stale import edited_node, is_edited, is_stale, stale_voter
 from kraftool.reports.voters.voter_set import matches
 
 Sources = Sequence[VoterSourceReport]
@@ -52,7 +52,9 @@ def membership(sources: Sources) -> Iterator[Finding]:
         voter = voters.of(node.node_id)
         if node.node_id is None:
             continue
-        if voter is None:
+        if is_edited(source, voters, sources):
+            yield edited_node(source, voters)
+        elif voter is None:
             if voters.source in (VoterSource.RECORD, VoterSource.PROPERTIES):
                 yield from _not_a_voter(source, reference, node.node_id in past)
         elif is_stale(source, voters):

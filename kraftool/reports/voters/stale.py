@@ -60,7 +60,8 @@ def stale_voter(
     if reference is not source:
         text += f" of {reference.name}"
     advice = None
-    other = _whose_id(node.directory_id, voters)
+    whose = _with_id(node.directory_id, voters)
+    other = whose.id if whose is not None else None
     if other is not None:
         text += f"; it has that of voter {other}"
         advice = (
@@ -90,9 +91,40 @@ def stale_voter(
     )
 
 
-def _whose_id(wanted: str | None, voters: SeenVoters) -> int | None:
-    """The voter whose directory id that is."""
-    return next((voter.id for voter in voters.voters if voter.directory_id == wanted), None)
+def is_edited(source: VoterSourceReport, voters: SeenVoters, sources: Sources) -> bool:
+    """True if a directory is a voter's by its directory id and nobody's by its node id.
+
+    Settings with another node id than meta.properties' are reported by themselves, and so are two
+    directories with one directory id.
+    """
+    node, settings = source.node, source.settings
+    voter = _with_id(node.directory_id, voters)
+    if voter is None or node.node_id is None or voters.of(node.node_id) is not None:
+        return False
+    configured = settings.node_id if settings is not None else None
+    if configured not in (None, node.node_id):
+        return False
+    return all(other is source or other.node.directory_id != node.directory_id for other in sources)
+
+
+def edited_node(source: VoterSourceReport, voters: SeenVoters) -> Finding:
+    """The finding for a source that `is_edited`."""
+    voter = _with_id(source.node.directory_id, voters)
+    assert voter is not None
+    return kinds.NODE_ID_EDITED.at(
+        source.meta_file or source.name,
+        f"the directory.id is voter {voter.id}'s, and no voter has this node.id",
+        field="node.id",
+        expected=str(voter.id),
+        found=str(source.node.node_id),
+    )
+
+
+def _with_id(wanted: str | None, voters: SeenVoters) -> Voter | None:
+    """The voter with a directory id."""
+    if wanted is None:
+        return None
+    return next((voter for voter in voters.voters if voter.directory_id == wanted), None)
 
 
 def _own_directory(voter: Voter, sources: Sources) -> VoterSourceReport | None:

@@ -18,6 +18,7 @@ from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
+from kraftool.reports.findings.kinds import signatures
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.model import AUDIT, ClusterSummary, Divergence, FleetFinding
 from kraftool.reports.verify.snapshot_compare import between
@@ -42,7 +43,9 @@ class ClusterUnit:
     lent: Mapping[str, str] = field(default_factory=dict)
     """Directories with the cluster.id of another cluster, and one directory of that."""
     log_of: Mapping[str, str] = field(default_factory=dict)
-    """Directories with the log of another cluster, and one directory of that."""
+    """Directories with the log of another cluster, and of which, in words."""
+    one_of: Mapping[str, str] = field(default_factory=dict)
+    """Directories that may belong to any of several clusters, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,22 @@ class Compared:
     ignored: int = 0
 
 
+def in_company(members: Sequence[AuditedDirectory]) -> list[AuditedDirectory]:
+    """The directories of a cluster, without what each says only because it was looked at alone: a
+    directory without a log has lost none where another one of the cluster has it."""
+    if not any(one.patient is not None and one.patient.source.has_metadata for one in members):
+        return list(members)
+    return [_without(member, signatures.LOST_LOG.code) for member in members]
+
+
+def _without(member: AuditedDirectory, code: str) -> AuditedDirectory:
+    kept = tuple(finding for finding in member.findings if finding.finding.code != code)
+    if len(kept) == len(member.findings):
+        return member
+    summary = replace(member.summary, finding_counts=counted(kept))
+    return replace(member, findings=kept, summary=summary)
+
+
 def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     """Compare the directories of a cluster. What goes wrong is a finding."""
     members = _in_order(unit)
@@ -64,6 +83,7 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     try:
         fleet_findings += _other_logs(unit, members)
         fleet_findings += _other_ids(unit, ours)
+        fleet_findings += _undecided(unit, ours)
         id = ours[0].summary.cluster_id if ours else None
         examination = together(
             [
@@ -111,11 +131,20 @@ def _other_logs(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Itera
         if name in unit.log_of:
             finding = kinds.OTHER_LOG.at(
                 name,
-                f"its log is that of the cluster of {unit.log_of[name]}, but its"
+                f"its log is that of {unit.log_of[name]}, but its"
                 f" meta.properties says node {member.summary.node_id} of this one",
                 field="cluster.id",
                 found=member.summary.cluster_id or "",
             )
+            yield FleetFinding(finding=finding, directory=name, directories=(name,), by=(AUDIT,))
+
+
+def _undecided(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
+    """Directories that were compared with no other, since they may belong to any of several."""
+    for member in members:
+        name = member.summary.name
+        if name in unit.one_of:
+            finding = kinds.ONE_OF_CLONES.at(name, f"it may belong to {unit.one_of[name]}")
             yield FleetFinding(finding=finding, directory=name, directories=(name,), by=(AUDIT,))
 
 

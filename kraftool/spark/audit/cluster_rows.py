@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from kraftool.spark.audit.cluster import ClusterUnit, compare
+from kraftool.spark.audit.cluster import ClusterUnit, compare, in_company
 from kraftool.spark.audit.examine import AuditedDirectory, whole
 from kraftool.spark.audit.examined import key_text, parts_by_directory
 from kraftool.spark.audit.frames import (
@@ -33,6 +33,7 @@ def compared(
     ignored_codes: Collection[str],
     lent: Mapping[str, str],
     log_of: Mapping[str, str],
+    one_of: Mapping[str, str],
     *,
     is_read: bool = False,
 ) -> Iterator[Row]:
@@ -44,7 +45,7 @@ def compared(
     if not is_read and len(logs) > 1 and may_differ(logs):
         yield uncompared_row(name)
         return
-    members = [_at_home(whole(parts, ignored_codes), name) for parts in directories]
+    members = in_company([_at_home(whole(parts, ignored_codes), name) for parts in directories])
     divergences = [pickle.loads(held) for *_, held in rows if held is not None]
     unit = ClusterUnit(
         name=name,
@@ -52,6 +53,7 @@ def compared(
         divergences=tuple(sorted(divergences, key=lambda divergence: divergence.first_offset)),
         lent=lent,
         log_of=log_of,
+        one_of=one_of,
     )
     yield from _rows(members, unit, ignored_codes)
 

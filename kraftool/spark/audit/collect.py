@@ -5,7 +5,8 @@ Owns what is shown where not all can be. It refuses to collect lists whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,11 @@ class AuditRun:
             divergences=lines(self.divergences.orderBy("cluster", "first_offset")),
             findings=lines(_in_order(self.findings)),
         )
+
+    def every_finding(self) -> Iterator[FleetFinding]:
+        """All findings, the most urgent first, as they come from the workers."""
+        for row in _in_order(self.findings).select("held").toLocalIterator():
+            yield pickle.loads(row["held"])
 
 
 def _in_order(findings: DataFrame) -> DataFrame:

@@ -26,6 +26,7 @@ from kraftool.spark.audit.examine import (
 )
 from kraftool.spark.audit.log_families import NO_TRACES, Kin
 from kraftool.spark.audit.roots import Item, size_of
+from kraftool.spark.job_progress import BeginStage, no_stages
 from kraftool.spark.log_borders import borders, estimated_end
 from kraftool.spark.values import DistributedValues, Row, map_groups, parallelism
 from kraftool.storage.remote import is_url
@@ -53,12 +54,17 @@ class Examined:
     """The findings of all tasks."""
 
     def __init__(
-        self, spark: SparkSession, items: Sequence[Item], ignored_codes: frozenset[str]
+        self,
+        spark: SparkSession,
+        items: Sequence[Item],
+        ignored_codes: frozenset[str],
+        begin: BeginStage = no_stages,
     ) -> None:
         self._spark, self._ignored_codes = spark, ignored_codes
         self._kept: list[DataFrame] = []
         self.cores = parallelism(spark)
         tasks = deal(items, self.cores)
+        begin("read", [sum(look.part is None for look in looks) for looks in tasks])
         self.frame = self._rows(tasks)
         divided = {look.number for looks in tasks for look in looks if look.is_divided}
         again = self._not_sound(divided) if divided else []

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import NamedTuple
 
 from kraftool.raft.names import majority_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
@@ -249,32 +250,83 @@ def holds_log_of(part: Household, whole: Household) -> bool:
     )
 
 
-def adopted(
-    links: Iterable[tuple[str, str, int]], known: Mapping[str, Household]
-) -> dict[str, str]:
+class Link(NamedTuple):
+    """Two households that have traces in common."""
+
+    part: str
+    whole: str
+    shared: int
+    """So many traces both have."""
+    own: int
+    """So many of them no other cluster has."""
+
+
+class Adoptions(NamedTuple):
+    """The households that are part of another."""
+
+    home_of: dict[str, str]
+    undecided: dict[str, tuple[str, ...]]
+    """Those that may be part of several, and which: clusters that were made from one template."""
+
+
+def adopted(links: Iterable[Link], known: Mapping[str, Household]) -> Adoptions:
     """For each household that is part of another: which one. The nearest folder decides first.
 
-    `links` are (part, whole, how many traces both have).
+    What all clusters that were made from one template have in common says of no directory which of
+    them it belongs to. Only a trace that one of them has alone does, or a folder of its own.
     """
-    best: dict[str, tuple[int, int, str]] = {}
+    links_of: dict[str, list[tuple[str, Link]]] = {}
+    for link in links:
+        folder = _nearest(known[link.part], known[link.whole])
+        links_of.setdefault(link.part, []).append((folder, link))
+    folders = _folders(known) if links_of else Counter()
+    best: dict[str, tuple[int, Link]] = {}
+    undecided: dict[str, tuple[str, ...]] = {}
+    for part, candidates in links_of.items():
+        folder, link = max(candidates, key=lambda one: (one[0].count("/"), one[1][::-1]))
+        if link.own or folders[folder] - is_claimant(part, known) == 1:
+            best[part] = folder.count("/"), link
+        else:
+            undecided[part] = tuple(sorted(candidate.whole for _, candidate in candidates))
     taken: Counter[str] = Counter()
-    for part, whole, shared in links:
-        near = max(_common(one, other) for one in known[part].names for other in known[whole].names)
-        candidate = (near, shared, whole)
-        if part not in best or candidate > best[part]:
-            best[part] = candidate
     chosen: dict[str, str] = {}
-    for part, (_, _, whole) in sorted(
-        best.items(), key=lambda adoption: adoption[1][:2], reverse=True
-    ):
+    by_strength = sorted(best.items(), key=lambda one: (one[1][0], one[1][1].shared), reverse=True)
+    for part, (_, link) in by_strength:
         # Without an id a directory can be any node, but one node is missing only once.
-        if part.startswith("\0") and not whole.startswith("\0"):
-            if taken[whole] >= len(known[whole].lacking):
+        if part.startswith("\0") and not link.whole.startswith("\0"):
+            if taken[link.whole] >= len(known[link.whole].lacking):
                 continue
-            taken[whole] += 1
-        chosen[part] = whole
+            taken[link.whole] += 1
+        chosen[part] = link.whole
     # One that was itself adopted is no home for others; its own home is.
-    return {part: chosen.get(whole, whole) for part, whole in chosen.items()}
+    home_of = {part: chosen.get(whole, whole) for part, whole in chosen.items()}
+    return Adoptions(home_of, undecided)
+
+
+def _folders(known: Mapping[str, Household]) -> Counter[str]:
+    """By folder, the number of clusters that have directories in it."""
+    return Counter(
+        folder
+        for key, household in known.items()
+        if is_claimant(key, known)
+        for folder in {folder for name in household.names for folder in _above(name)}
+    )
+
+
+def _above(name: str) -> list[str]:
+    parts = name.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def is_claimant(key: str, known: Mapping[str, Household]) -> bool:
+    """True for a cluster with an id of its own, and not for what may be a part of one."""
+    return not key.startswith("\0") and not known[key].is_piece
+
+
+def _nearest(one: Household, other: Household) -> str:
+    """Return the deepest folder that has directories of both."""
+    count, name = max((_common(mine, theirs), mine) for mine in one.names for theirs in other.names)
+    return "/".join(name.split("/")[:count])
 
 
 def _common(one: str, other: str) -> int:

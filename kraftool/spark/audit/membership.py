@@ -25,10 +25,12 @@ from kraftool.spark.audit.log_families import (
     ClusterSplit,
     Household,
     Kin,
+    Link,
     Traces,
     adopted,
     holds_log_of,
     households,
+    is_claimant,
     joined,
     missing_from,
     pieces,
@@ -50,17 +52,13 @@ class Belonging:
     """The directories whose cluster.id is that of another cluster of the fleet, each with one of
     its directories."""
     log_of: Mapping[str, str] = field(default_factory=dict)
-    """The directories whose log is that of another cluster, each with one of its directories."""
+    """The directories whose log is that of another cluster, and of which, in words."""
+    one_of: Mapping[str, str] = field(default_factory=dict)
+    """The directories that may belong to any of several clusters, in words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Link:
-    """Two households that have traces in common."""
-
-    part: str
-    whole: str
-    is_home: bool
-    """True if the part may belong to the other, or else has merely its log."""
+_Links = tuple[list[Link], list[Link]]
+"""Those of which the part may belong to the other, and those of which it has merely its log."""
 
 
 def belonging(examined: Examined) -> Belonging:
@@ -73,18 +71,12 @@ def belonging(examined: Examined) -> Belonging:
         if piece := strange.get(member.name):
             members[number] = replace(member, piece=piece)
     known = households(members.values())
-    links = _links(examined, {number: member.key for number, member in members.items()}, known)
-    home_of = adopted([(link.part, link.whole, n) for link, n in links if link.is_home], known)
-    owner_of = adopted(
-        [
-            (link.part, link.whole, n)
-            for link, n in links
-            if not link.is_home and link.part not in home_of
-        ],
-        known,
-    )
+    keys = {number: member.key for number, member in members.items()}
+    homes_of_parts, owners = _links(examined, keys, known)
+    home_of, undecided = adopted(homes_of_parts, known)
+    log_of = _log_of([link for link in owners if link.part not in home_of], known)
     chosen = {number: home_of.get(member.key, member.home) for number, member in members.items()}
-    apart = frozenset(number for number, member in members.items() if member.key in owner_of)
+    apart = frozenset(number for number, member in members.items() if member.name in log_of)
     grouped = _regrouped(examined, grouped, homes, chosen, strange, apart)
     cluster_of = {
         name: cluster
@@ -103,12 +95,29 @@ def belonging(examined: Examined) -> Belonging:
         cluster_of=cluster_of,
         findings=(*map(_of_split, splits), *twice),
         lent=_lent(list(members.values()), known, home_of),
-        log_of={
-            name: known[whole].names[0]
-            for part, whole in owner_of.items()
+        log_of=log_of,
+        one_of={
+            name: _one_of(wholes, known)
+            for part, wholes in undecided.items()
             for name in known[part].names
+            if name not in log_of
         },
     )
+
+
+def _log_of(links: Sequence[Link], known: Mapping[str, Household]) -> dict[str, str]:
+    """The directories whose logs are of other clusters, and of which."""
+    owner_of, undecided = adopted(links, known)
+    words = {part: f"the cluster of {known[whole].names[0]}" for part, whole in owner_of.items()}
+    words |= {part: _one_of(wholes, known) for part, wholes in undecided.items()}
+    return {name: text for part, text in words.items() for name in known[part].names}
+
+
+def _one_of(wholes: Sequence[str], known: Mapping[str, Household]) -> str:
+    first = known[wholes[0]].names[0]
+    if len(wholes) == 1:
+        return f"the cluster of {first}, or one that was made from the same template"
+    return f"one of {len(wholes)} clusters made from the same template, such as that of {first}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,28 +209,29 @@ def _lent(
     }
 
 
-def _links(
-    examined: Examined, keys: Mapping[int, str], known: Mapping[str, Household]
-) -> list[tuple[_Link, int]]:
+def _links(examined: Examined, keys: Mapping[int, str], known: Mapping[str, Household]) -> _Links:
     """Households of which one may be what the other lacks, or has its log, and how many traces they
     have in common."""
+    of_home: dict[tuple[str, str], Link] = {}
+    of_log: dict[tuple[str, str], Link] = {}
     if len(known) < 2 or not any(
         household.is_part or household.is_piece for household in known.values()
     ):
-        return []
+        return [], []
     traced = examined.keyed(keys, "traces").mapInArrow(_tokens, "token BIGINT, key BINARY")
     shared = traced.groupBy("token").agg(collect_set("key").alias("keys"))
     pairs = shared.where(f"size(keys) BETWEEN 2 AND {_CROWD}").select("keys")
-    links = pairs.mapInArrow(partial(_pairs, known=known), "held BINARY")
-    counted = links.groupBy("held").count().toArrow()
-    return [
-        (_Link(part=part, whole=whole, is_home=is_home), count)
-        for (part, whole, is_home), count in zip(
-            map(pickle.loads, counted.column("held").to_pylist()),
-            counted.column("count").to_pylist(),
-            strict=True,
-        )
-    ]
+    counted = pairs.mapInArrow(partial(_pairs, known=known), "held BINARY").groupBy("held").count()
+    table = counted.toArrow()
+    for held, count in zip(
+        table.column("held").to_pylist(), table.column("count").to_pylist(), strict=True
+    ):
+        part, whole, is_home, is_own = pickle.loads(held)
+        links = of_home if is_home else of_log
+        before = links.get((part, whole), Link(part, whole, 0, 0))
+        own = before.own + count if is_own else before.own
+        links[part, whole] = before._replace(shared=before.shared + count, own=own)
+    return list(of_home.values()), list(of_log.values())
 
 
 def _tokens(batches: Iterable[ArrowBatch]) -> Iterator[ArrowBatch]:
@@ -233,13 +243,16 @@ def _tokens(batches: Iterable[ArrowBatch]) -> Iterator[ArrowBatch]:
 
 def _pairs(batches: Iterable[ArrowBatch], known: Mapping[str, Household]) -> Iterator[ArrowBatch]:
     for batch in batches:
-        links = [
-            pickle.dumps((part, whole, is_home))
-            for (keys,) in rows_in([batch])
-            for part, whole in permutations(sorted(map(key_text, keys)), 2)
-            if (is_home := missing_from(known[part], known[whole]))
-            or holds_log_of(known[part], known[whole])
-        ]
+        links: list[bytes] = []
+        for (keys,) in rows_in([batch]):
+            names = sorted(map(key_text, keys))
+            claimants = {name for name in names if is_claimant(name, known)}
+            links += (
+                pickle.dumps((part, whole, is_home, claimants <= {part, whole}))
+                for part, whole in permutations(names, 2)
+                if (is_home := missing_from(known[part], known[whole]))
+                or holds_log_of(known[part], known[whole])
+            )
         yield pa.RecordBatch.from_pydict({"held": pa.array(links, pa.binary())})
 
 

@@ -25,6 +25,7 @@ from kraftool.spark.audit.examined import Examined
 from kraftool.spark.audit.frames import ROWS, AuditRowKind, rows_of
 from kraftool.spark.audit.membership import Belonging, belonging
 from kraftool.spark.audit.roots import AuditItems, find
+from kraftool.spark.job_progress import BeginStage, no_stages
 from kraftool.spark.listing import ListingJob
 from kraftool.spark.values import collected, map_groups, master_of
 from kraftool.storage.remote import shown_url
@@ -34,17 +35,25 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def audit(spark: SparkSession, wanted: AuditRequest) -> Iterator[AuditRun]:
-    """Audit a fleet. What is yielded can be asked as long as the context lasts."""
+def audit(
+    spark: SparkSession, wanted: AuditRequest, begin: BeginStage = no_stages
+) -> Iterator[AuditRun]:
+    """Audit a fleet. What is yielded can be asked as long as the context lasts.
+
+    `begin` is told each stage: list, read, compare, report.
+    """
+    begin("list", ())
     began, clock = time.time(), time.monotonic()
     job = ListingJob(lambda: spark)
     audit_items = find(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
     with ExitStack() as kept:
-        examined = Examined(spark, audit_items.items, wanted.ignored_codes)
+        examined = Examined(spark, audit_items.items, wanted.ignored_codes, begin)
         kept.callback(examined.forget)
+        begin("compare", ())
         homes = belonging(examined)
         rows = _compared(spark, audit_items, examined, homes, wanted, kept)
         loose = (*audit_items.findings, *homes.findings)
+        begin("report", ())
         run = collect(spark, wanted, loose, rows)
         settings = RunSettings(
             roots=tuple(map(shown_url, wanted.roots)),
@@ -74,7 +83,11 @@ def _compared(
     """
     keys = {number: homes.cluster_of[member.name] for number, member in examined.members.items()}
     task = partial(
-        compared, ignored_codes=wanted.ignored_codes, lent=homes.lent, log_of=homes.log_of
+        compared,
+        ignored_codes=wanted.ignored_codes,
+        lent=homes.lent,
+        log_of=homes.log_of,
+        one_of=homes.one_of,
     )
     columns, none = ("number", "part"), "CAST(NULL AS BINARY) AS divergence"
     members = examined.keyed(keys, *columns).selectExpr("*", none)

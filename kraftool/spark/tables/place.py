@@ -155,12 +155,12 @@ class TablePlace:
         return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def place_of(out: str, options: Mapping[str, Any]) -> TablePlace:
-    """Return the place that --out names."""
+def place_of(out: str, options: Mapping[str, Any], option: str = "--out") -> TablePlace:
+    """Return the place that an option names."""
     if is_url(out):
         if shown_url(out) != out:
             raise UnusableError(
-                f"{shown_url(out)}: the URL of --out contains credentials or a query",
+                f"{shown_url(out)}: the URL of {option} contains credentials or a query",
                 hint="put them into the file of --out-options",
             )
         if "::" in out or not out.partition("://")[2].strip("/"):
@@ -170,7 +170,7 @@ def place_of(out: str, options: Mapping[str, Any]) -> TablePlace:
         return TablePlace(out.rstrip("/"), {name: str(value) for name, value in options.items()})
     if options:
         raise UnusableError(
-            "--out-options is for object stores, but --out is a folder", hint="leave it out"
+            f"--out-options is for object stores, but {option} is a folder", hint="leave it out"
         )
     root = os.path.abspath(out)
     if re.search(r"[%#?]", root):

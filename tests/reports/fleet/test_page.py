@@ -21,6 +21,7 @@ from kraftool.reports.fleet.model import (
 from kraftool.reports.fleet.page import page
 from kraftool.reports.fleet.page_overview import verdict
 from kraftool.reports.fleet.page_parts import PageContext
+from kraftool.reports.fleet.page_text import unique_tails
 from kraftool.reports.text.json_forms import FindingCounts
 from tests.reports.fleet.page_fleets import RUN, STARTED, assembled, sick, sound
 from tests.reports.fleet.page_reader import Page
@@ -173,6 +174,15 @@ def test_the_folder_of_a_cluster_is_what_its_directories_share() -> None:
     assert "/fleet/payments" in view.cluster(cluster.name).replace("<wbr>", "")
     alone = replace(audit, directories=moved[:1])
     assert PageContext.of(alone, 10, 10).folders == {cluster.name: "/fleet/payments/node-0/data"}
+
+
+def test_a_square_has_the_shortest_path_that_no_other_one_has() -> None:
+    folders = {
+        "a": "/fleet/eu/c1/data", "b": "/fleet/us/c1/data", "c": "/fleet/us/c2/data",
+        "d": "/other/kafka", "e": "/twice/x", "f": "/twice/x", "g": "", "h": "/data",
+    }  # fmt: skip
+    tails = {"a": "eu/c1/data", "b": "us/c1/data", "c": "c2/data", "d": "kafka"}
+    assert unique_tails(folders) == tails
 
 
 def test_a_finding_of_several_places_says_how_many() -> None:

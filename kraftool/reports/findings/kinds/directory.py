@@ -170,6 +170,18 @@ NODE_ID = _kind(
     remedy=Remedy.SHOW_STORAGE,
     keeps_from_starting=True,
 )
+NODE_ID_EDITED = _kind(
+    "NODE-ID-EDITED",
+    _ERROR,
+    "The metadata log knows the directory.id of meta.properties under another node.id. Somebody"
+    " edited the node.id, or the directory is a copy. Kafka refuses to start if server.properties"
+    " has the other node.id. If it has this one, Kafka starts as another node, and a quorum lacks"
+    " its voter.",
+    "with Kafka stopped, write the other node.id back. If this is a copy of that node's"
+    " directory, do not start it",
+    references=("KIP-853",),
+    remedy=Remedy.SHOW_STORAGE,
+)
 LOG_DIR = _kind(
     "LOG-DIR",
     _ERROR,
@@ -228,6 +240,14 @@ EPOCHS_EMPTY = _kind(
     "EPOCHS-EMPTY",
     _INFO,
     "leader-epoch-checkpoint is empty. Kafka recreates it from the log when it starts.",
+)
+EPOCHS_MISSING = _kind(
+    "EPOCHS-MISSING",
+    _WARNING,
+    "There is a log but no leader-epoch-checkpoint. Kafka recreates it from the log when it"
+    " starts.",
+    "nothing to do if you deleted it. Otherwise a failed copy or a damaged file system may have"
+    " lost other files, too: compare this directory with another node's",
 )
 TOPIC_ID = _kind(
     "TOPIC-ID",

@@ -11,7 +11,7 @@ from kraftool.reports.findings.finding import Severity, Stake
 from kraftool.reports.findings.kinds import Area
 
 _kind = Area("KT-FLEET").kind
-_ERROR, _WARNING = Severity.ERROR, Severity.WARNING
+_ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 FAILED = _kind(
     "FAILED",
@@ -36,6 +36,13 @@ OTHER_LOG = _kind(
     "do not start Kafka on it, and delete nothing. Move the whole __cluster_metadata-0 back"
     " to the node that it came from, and look for this node's own",
     stake=Stake.MIXED_UP,
+)
+ONE_OF_CLONES = _kind(
+    "ONE-OF-CLONES",
+    _INFO,
+    "The log of a directory begins as those of several clusters that were made from one template,"
+    " and nothing shows to which of them it belongs. kraftool compares it with no other directory.",
+    "name the directory together with those of its own cluster, or put it into their folder",
 )
 METADATA_VERSION = _kind(
     "METADATA-VERSION",

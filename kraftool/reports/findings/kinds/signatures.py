@@ -50,6 +50,36 @@ WIPED_VOTER = _kind(
     " starts",
     stake=Stake.TWO_HISTORIES,
 )
+LOST_LOG = _kind(
+    "LOST-LOG",
+    _WARNING,
+    "Kafka ran on this directory, and there is no metadata log. If Kafka starts, a sole voter of"
+    " controller.quorum.voters elects itself in epoch 1 and begins an empty cluster. Its broker"
+    " renames the folders of all topics to -stray. A voter of a dynamic quorum starts without"
+    " voters, and no leader is elected.",
+    "do not start Kafka. Look for the folder __cluster_metadata-0, which may have been moved or"
+    " renamed, and put it back. If another directory of log.dirs has the metadata, name that one"
+    " too, or server.properties",
+    stake=Stake.TWO_HISTORIES,
+)
+METADATA_COPY = _kind(
+    "METADATA-COPY",
+    _WARNING,
+    "A folder has nearly the name of the metadata partition. Kafka ignores it and uses only"
+    " __cluster_metadata-0.",
+    "find out which of the two is this node's metadata log: kraftool dump shows the end of each."
+    " Then move the other one out of the data directory",
+)
+UNKNOWN_NODE = _kind(
+    "UNKNOWN-NODE",
+    _WARNING,
+    "A controller's directory of a static quorum has the node.id of no voter: somebody edited it."
+    " Kafka refuses to start if server.properties has another node.id, or if"
+    " controller.quorum.voters does not have this one.",
+    "with Kafka stopped, write the node.id of server.properties back. If the disk is another"
+    " node's, put it back there",
+    stake=Stake.MIXED_UP,
+)
 FORGOTTEN_VOTE = _kind(
     "FORGOTTEN-VOTE",
     _ERROR,

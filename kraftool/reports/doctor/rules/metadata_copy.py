@@ -1,0 +1,34 @@
+"""A folder beside the metadata partition with nearly its name: a copy, or one that was renamed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.storage.entry import METADATA_PARTITION, FolderKind, folder_kind
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for directory in examination.patients:
+        if directory.report is None or not directory.source.has_metadata:
+            continue
+        for name in directory.report.folders.metadata_copies:
+            # A broker refuses other names, which `folder_name.py` says; a controller looks at none.
+            if folder_kind(name) is FolderKind.OTHER:
+                continue
+            folder = os.path.join(directory.path, name)
+            yield Diagnosis(
+                finding=kinds.METADATA_COPY.at(
+                    folder, "Kafka ignores this folder", expected=METADATA_PARTITION, found=name
+                ),
+                directory=directory.path,
+                evidence=(Evidence(file=folder, found="a folder"),),
+                commands=(
+                    tools.on(tools.partition_folder(directory), "dump"),
+                    tools.on(folder, "dump"),
+                    tools.aside(folder),
+                ),
+            )

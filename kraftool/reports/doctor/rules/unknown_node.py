@@ -1,0 +1,61 @@
+"""A controller's directory under a node.id that is no voter's of a static quorum.
+
+A node with static voters has the metadata log because it is one of them, or a broker. A broker
+leaves files of its own beside the log, so that only a controller's directory counts here. A dynamic
+quorum also has controllers that only observe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
+from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.storage.entry import ROOT_FILES
+
+_OF_ANY_NODE = frozenset({"meta.properties", "bootstrap.checkpoint", ".lock"})
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        source, id = patient.source, patient.node_id
+        if id is None or patient.is_live or source.kraft_version != 0 or not source.leaders:
+            continue
+        last = source.leaders[-1]
+        if _is_known(patient, id) or _has_a_brokers_files(patient):
+            continue
+        yield Diagnosis(
+            finding=kinds.UNKNOWN_NODE.at(
+                source.meta_file or patient.path,
+                f"the log has no voter and no broker {id}",
+                field="node.id",
+                expected=f"one of {', '.join(map(str, sorted(last.voters)))}",
+                found=str(id),
+            ),
+            directory=patient.path,
+            evidence=(
+                Evidence(file=last.file, position=last.position, offset=last.offset,
+                         found="the voters that elected the last leader"),
+            ),
+            commands=(tools.line("kafka-storage", "info", "--config",
+                                 patient.settings_file or "server.properties"),),
+        )  # fmt: skip
+
+
+def _is_known(patient: ExaminedDirectory, id: int) -> bool:
+    """True if the log names the node anywhere, or if its settings may make it a broker or a new
+    voter."""
+    summary = patient.summary
+    return (
+        patient.source.plays("broker") is True
+        or any(id in (leader.leader_id, *leader.voters) for leader in patient.source.leaders)
+        or id in (*summary.brokers, *summary.controllers)
+        or any(voter.id == id for voter in (summary.voters.voters if summary.voters else ()))
+    )
+
+
+def _has_a_brokers_files(patient: ExaminedDirectory) -> bool:
+    folders = patient.report.folders if patient.report is not None else None
+    names = {file.basename for file in patient.files if file.basename in ROOT_FILES}
+    return bool(names - _OF_ANY_NODE) or bool(folders and folders.total)

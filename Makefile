@@ -68,7 +68,7 @@ picture: $(VENV)/.installed-dev  ## draw the dashboard's picture in docs/ again,
 check: fresh lint crates  ## what CI checks in addition to the tests
 
 same-answers: $(VENV)/.installed-dev  ## ask this tree and another revision the same, and print what differs (BASE=REV)
-	$(BIN)/python -m tools.same_answers $(BASE)
+	$(BIN)/python tools/same_answers.py $(BASE)
 
 crates:  ## the tests of the native module's core, and a few seconds of fuzzing (SECONDS=60)
 	@if command -v cargo >/dev/null 2>&1; then \

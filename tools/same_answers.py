@@ -28,7 +28,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from tools.answers.subjects import ROOT, Question, subjects
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+
+from answers.subjects import ROOT, Question, subjects
 
 _INCIDENTAL = (
     # What no revision answers twice in the same way, and nothing else.
@@ -93,13 +96,18 @@ def main() -> int:
         ours = Revision(_installed(_copied(scratch), scratch / "ours"), chosen.jobs)
         asked = [
             question
-            for subject in subjects(
+            for question in questions(
                 scratch, seed=chosen.seed, incidents=chosen.incidents, clusters=chosen.clusters
             )
-            for question in subject.questions()
             if not chosen.only or _is_chosen(question, chosen.only)
         ]
         return _compare(base, ours, asked, chosen.jobs, chosen.lines)
+
+
+def questions(scratch: Path, *, seed: int, incidents: int, clusters: int) -> Iterator[Question]:
+    """Yield every question; the directories that are made for them lie in the scratch folder."""
+    for subject in subjects(scratch, seed=seed, incidents=incidents, clusters=clusters):
+        yield from subject.questions()
 
 
 def _is_chosen(question: Question, only: Sequence[str]) -> bool:

@@ -6,12 +6,11 @@ tools/fleet.py. What is made is made once, so that both revisions read the same 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.answers.answering import AUDIT
+from answers.answering import AUDIT
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTITION = "__cluster_metadata-0"
@@ -128,7 +127,6 @@ def _incidents(root: Path, seed: int, count: int) -> Iterator[Subject]:
 def _fleet(out: Path, seed: int, clusters: int) -> Iterator[Subject]:
     if not clusters:
         return
-    sys.path.insert(0, str(ROOT / "tools"))  # as tools/fleet.py has it
     from fleets.build import KINDS, FleetPlan, build
 
     out.mkdir(parents=True)

@@ -74,6 +74,8 @@ def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Taking) -> N
         writers = {name: RowWriter(sink, name, cluster_id) for name in STORIES}
         shown = _Shown(places)
         paths = [shown.text(node.path) for node in timeline.nodes]
+        if cluster_id is None:  # one directory, by whose name its rows are replaced
+            paths = [directories[0][0].directory.name] * len(paths)
         for event in timeline.events:
             table = _TABLES.get(event.category)
             if table is not None:

@@ -23,7 +23,7 @@ from kraftool.spark.outputs import own_folder
 from kraftool.spark.tables import delta
 from kraftool.spark.tables.commit_plan import CommitPlan
 from kraftool.spark.tables.delta import ActiveFile
-from kraftool.spark.tables.layout import OURS, TABLES, file_schema
+from kraftool.spark.tables.layout import OURS, TABLES, commented_schema
 from kraftool.spark.tables.memory import GroupMemory
 from kraftool.spark.tables.place import FILE_MODE, TablePlace
 from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName
@@ -119,7 +119,7 @@ class TableStore:
             )
         if changed:
             if known is None:
-                delta.commit(place, name, table, file_schema(name), [], [*files.values()], run)
+                delta.commit(place, name, table, commented_schema(name), [], [*files.values()], run)
             else:
                 delta.restore(place, table, version, run)
             table, files = _opened(place, name)
@@ -168,7 +168,7 @@ class TableStore:
             self._kept[name] = {file.path for file in added}
             try:
                 version = delta.commit(
-                    self.place, name, change.table, file_schema(name), added, removed, run
+                    self.place, name, change.table, commented_schema(name), added, removed, run
                 )
             except delta.ConflictError:
                 del self._kept[name]

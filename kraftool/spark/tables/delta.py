@@ -71,7 +71,7 @@ def latest_version(place: TablePlace, table: str) -> int | None:
 
 
 class LaterCommits(NamedTuple):
-    """What commits after a version have done."""
+    """The effect of the commits after a version."""
 
     changes_data: bool
     """False if they have only rearranged files, as OPTIMIZE does."""

@@ -111,7 +111,7 @@ class ReplacedRows:
         """Return the columns by which the rows are recognized."""
         if not TABLES[table].replaced:
             return ["file", "position"]
-        name = "directory" if "directory" in TABLES[table].columns else "directories"
+        name = "directory" if "directory" in TABLES[table].columns else "data_directories"
         return [CLUSTER, name]
 
     def rows(self, table: str, batch: ArrowBatch) -> Array:
@@ -121,7 +121,7 @@ class ReplacedRows:
         if TABLES[table].replaced:
             mask = _is_in(names, self.clusters)
             if self.directories:
-                if second == "directories":  # of an event: the one that has it comes first
+                if second == "data_directories":  # of an event: the one that has it comes first
                     others = pa.array([next(iter(of), None) for of in others.to_pylist()])
                 unknown = pc.and_(pc.is_null(names), _is_in(others, self.directories))
                 mask = pc.or_(mask, unknown)

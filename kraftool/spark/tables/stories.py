@@ -81,7 +81,7 @@ def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Taking) -> N
             if table is not None:
                 row = _row(json_value(event_object(event, timeline)), table)
                 row["nodes"] = [shown.text(node) for node in row["nodes"]]
-                row["directories"] = [file_text(paths[index]) for index in event.nodes]
+                row["data_directories"] = [file_text(paths[index]) for index in event.nodes]
                 writers[table].add(row)
         for writer in writers.values():
             writer.finish()
@@ -121,7 +121,7 @@ def _row(event: dict[str, Any], table: str) -> dict[str, Any]:
     row |= {"disputed": event["isDisputed"], "nodes": event["labels"], "text": event["what"]}
     row["timestamp"] = row["timestamp_ms"] = event["timestampMs"]
     if table == "elections":
-        row["voters"] = data.get("voters")
+        row["voter_ids"] = data.get("voters")
     elif table == "voters":
         row["voter_ids"] = data["voters"]
         row["voters"] = [

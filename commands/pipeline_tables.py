@@ -41,6 +41,9 @@ class TablesOptions(PipelineOptions):
     snapshots: Annotated[
         bool, Option("--snapshots", help="Also write the records of snapshots.")
     ] = False
+    optimize: Annotated[
+        bool, Option("--optimize", help="Put the small files of each table together afterwards.")
+    ] = False
     show_secrets: ShowSecrets = False
     output: Annotated[
         RowFormat, Option("--output", "-o", help="Format of the report on stdout.")
@@ -56,9 +59,8 @@ def tables(options: TablesOptions) -> None:
     Writes one Delta table per folder: one for each record type, and tables of records, batches,
     files, findings, elections, voters, features, brokers, topics, partitions and their history.
     Each has the columns cluster_id and, if rows have a time, date. The next run reads only what is
-    new. After a run that was killed, the next run finishes or discards its work. Secrets are masked
-    unless you give --show-secrets. Exits 3 if something could not be read. Damage in a file is a
-    row and a finding.
+    new. A run that was killed is simply run again. Secrets are masked unless you give
+    --show-secrets. Exits 3 if something could not be read. Damage in a file is a row and a finding.
 
     Nothing is written to the directories, and nothing is locked. A running Kafka is not disturbed.
     """
@@ -84,6 +86,7 @@ def tables(options: TablesOptions) -> None:
         depth=options.depth,
         show_secrets=options.show_secrets,
         snapshots=options.snapshots,
+        optimize=options.optimize,
     )
     with turned_down():
         check_files(spark_log=options.spark_log)

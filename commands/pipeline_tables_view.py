@@ -28,8 +28,10 @@ def write_report(to: Output, report: TablesReport) -> None:
         line.append(f"{size(report.bytes_read)} of {many(report.read_logs, 'log')} read")
     else:
         line.append("; nothing is new")
+    if report.is_optimized:
+        line.append("; small files were put together")
     to.rich(Flow(line, again="  "))
-    if report.is_new:
+    if report.is_new or report.is_optimized:
         to.line()
         to.rich(_table(report))
     for name, count in report.log_changes.items():

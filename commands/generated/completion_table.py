@@ -389,6 +389,7 @@ COMMANDS = {
         (('--out',), 'Folder or s3:// URL of the tables: new, empty, or from an earlier run.', (), False),
         (('--out-options',), 'File with a JSON object for the object store of --out, such as aws_access_key_id and aws_endpoint_url. By default they come from the environment.', (), False),
         (('--snapshots',), 'Also write the records of snapshots.', None, False),
+        (('--optimize',), 'Put the small files of each table together afterwards.', None, False),
         _show_secrets,
         (('-o', '--output'), 'Format of the report on stdout.', _1, False),
         _depth, _storage_options, _color, _quiet, _debug, _master, _conf, _spark_log, _help,

@@ -43,6 +43,9 @@ _SCALARS: dict[str, ArrowType] = {
     "records": TEXT,
 }
 
+_CONTROL = {kind.label: kind.message for kind in ControlRecordType}
+"""Control records, by the names that Kafka's tools print and the column `type` has."""
+
 Columns = dict[str, ArrowType]
 
 
@@ -146,8 +149,9 @@ _FINDINGS: Columns = {
 }
 
 _OWNER: Columns = {name: kind for name, kind in IDENTITY.items() if name != "file"}
-_END: Columns = {"end_offset": LONG, "end_epoch": INT}
-"""Up to where a state goes: the offset after the last record in it, and that record's epoch."""
+_END: Columns = {"newest": FLAG, "end_offset": LONG, "end_epoch": INT}
+"""Up to where a state goes: the offset after the last record in it, and that record's epoch; and
+whether no other directory of the cluster goes further."""
 SUMMARY: Columns = {
     **_END,
     "timestamp": MOMENT,
@@ -174,8 +178,7 @@ _TYPED: Columns = {
 @cache
 def record_types() -> tuple[str, ...]:
     """Every record type of the catalogue that has a source of its own: data, then control."""
-    control = dict.fromkeys(record_type.message for record_type in ControlRecordType)
-    return (*schema.names("metadata"), *control)
+    return (*schema.names("metadata"), *_CONTROL)
 
 
 @cache
@@ -202,11 +205,9 @@ def record_of(source: str) -> str | None:
     return name if name in record_types() else None
 
 
-@cache
-def types_of(name: str) -> frozenset[str]:
-    """Return what the column `type` has for a record of the catalogue: Kafka's name of it."""
-    labels = {record_type.label for record_type in ControlRecordType if record_type.message == name}
-    return frozenset(labels or {name})
+def message_of(record: str) -> str:
+    """The message of Kafka's that has the fields of a record type."""
+    return _CONTROL.get(record, record)
 
 
 def column_of(name: str) -> str:
@@ -219,8 +220,8 @@ def typed_fields(record: str) -> tuple[Field, ...]:
 
     The version that a control record's value opens with is the column `version` already.
     """
-    fields = schema.message(record).fields
-    if record in schema.names("metadata"):
+    fields = schema.message(message_of(record)).fields
+    if record not in _CONTROL:
         return fields
     return tuple(field for field in fields if field.name != "version")
 
@@ -272,8 +273,9 @@ def _with_words(source: str) -> Columns:
 def _comments(source: str) -> dict[str, str]:
     record = record_of(source)
     own = {column_of(field.name): field for field in typed_fields(record)} if record else {}
+    message = message_of(record) if record else None
     names = (*_with_words(source), *VARIANT)
-    return {name: comment_of(name, record, own.get(name)) for name in names}
+    return {name: comment_of(name, message, own.get(name)) for name in names}
 
 
 def arrow_schema(source: str, wanted: Iterable[str] = (), *, variant: bool = False) -> ArrowSchema:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kraftool.arrow.columns import arrow_type, column_of, typed_fields
+from kraftool.arrow.columns import arrow_type, column_of, message_of, typed_fields
 from kraftool.arrow.moments import instants
 from kraftool.arrow.native_columns import NativeChunk, NativeColumns, in_order
 from kraftool.arrow.untyped import Array, ArrowType, pa, pc
@@ -119,7 +119,7 @@ OF_RECORDS: Mapping[str, Make] = {
 
 def of_type(record: str) -> Mapping[str, Make]:
     """The columns of `kraft.<RecordType>`."""
-    known = {field.name: field for field in schema.message(record).fields}
+    known = {field.name: field for field in schema.message(message_of(record)).fields}
     fields = {column_of(field.name): _field(field.name) for field in typed_fields(record)}
     words = {
         name: _words(known[number], kafkas) for name, (number, kafkas) in words_of(record).items()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kraftool.arrow import rows
@@ -26,7 +26,8 @@ from kraftool.arrow.columns import (
 )
 from kraftool.arrow.entries import EntryReader
 from kraftool.arrow.file_rows import file_rows, finding_rows
-from kraftool.arrow.fleet import Fleet, FleetFile, Unread, with_batches
+from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, with_batches
+from kraftool.arrow.newest import newest_directories
 from kraftool.arrow.rows import Maker, RowReader, batch_reader, record_reader, typed_reader
 from kraftool.arrow.search import find_fleet
 from kraftool.arrow.settings import SourceOptions
@@ -45,6 +46,8 @@ class Part:
 
     splits: tuple[Split, ...] = ()
     unread: tuple[Unread, ...] = ()
+    newest: frozenset[FleetDirectory] = frozenset()
+    """Of states: those of the directories that have the newest one of their cluster."""
 
 
 def parts_of(source: str, settings: SourceOptions) -> list[Part]:
@@ -54,6 +57,11 @@ def parts_of(source: str, settings: SourceOptions) -> list[Part]:
     """
     fleet = find_fleet(settings.paths, depth=settings.depth, options=settings.storage)
     parts = [Part(splits=tuple(splits)) for splits in _splits(source, settings, fleet)]
+    if is_state(source) and (not settings.columns or "newest" in map(str.strip, settings.columns)):
+        newest = newest_directories(fleet.files)
+        for number, part in enumerate(parts):
+            own = newest & {split.file.directory for split in part.splits}
+            parts[number] = replace(part, newest=own)
     unread = tuple(_unread(source, settings, fleet))
     if unread:
         parts.append(Part(unread=unread))
@@ -117,7 +125,9 @@ def _batches_of(
         yield from file_rows(arrow, part.splits, findings=settings.findings)
     elif is_state(source):
         secrets = settings.show_secrets
-        yield from state_rows(source, arrow, part.splits, part.unread, show_secrets=secrets)
+        yield from state_rows(
+            source, arrow, part.splits, part.unread, newest=part.newest, show_secrets=secrets
+        )
     else:
         yield from row_reader(source, arrow, settings, makers).read(part.splits, part.unread)
 

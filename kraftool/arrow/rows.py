@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kraftool.arrow.columns import column_of, typed_fields
+from kraftool.arrow.columns import column_of, message_of, typed_fields
 from kraftool.arrow.entries import EntryReader, type_text
 from kraftool.arrow.fleet import FleetDirectory, Unread
 from kraftool.arrow.moments import instants
@@ -351,7 +351,7 @@ def typed_reader(
             None if record.data is None else record.data.get(name) for record in entry.records
         ]
 
-    known = {field.name: field for field in schema.message(record).fields}
+    known = {field.name: field for field in schema.message(message_of(record)).fields}
     fields = {column_of(field.name): of(field.name) for field in typed_fields(record)}
     words = {
         name: _words(known[number], kafkas) for name, (number, kafkas) in words_of(record).items()

@@ -7,7 +7,7 @@ row of `kraft.state` that says why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import groupby, islice
 from operator import attrgetter, itemgetter
@@ -18,7 +18,7 @@ from kraftool.arrow.fleet import FleetDirectory, Unread
 from kraftool.arrow.local_copy import on_disk
 from kraftool.arrow.rows import ROWS, ArrowRows, identity
 from kraftool.arrow.splits import Split
-from kraftool.arrow.state_columns import ENTITIES, entity_columns
+from kraftool.arrow.state_columns import ENTITIES, attribute_of, entity_columns
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema, ArrowType, pa
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.state.entities import aspects, partition_object
@@ -36,21 +36,23 @@ def state_rows(
     splits: Sequence[Split],
     unread: Sequence[Unread] = (),
     *,
+    newest: Collection[FleetDirectory] = (),
     show_secrets: bool,
 ) -> Iterator[ArrowBatch]:
     """The rows of directories. `splits` has all files of each of them, directory by directory; what
     is `unread` may be a directory, whose state is not known."""
     table = ArrowRows(arrow)
     for place in unread:
-        _add_summary(table, place.owner, _summary(None, place.reason))
+        _add_summary(table, place.owner, _summary(None, place.reason, newest=False))
     rows = source.removeprefix(f"{STATE}.")
     for owner, group in groupby(splits, key=lambda split: split.file.directory):
         state, error = _loaded(list(group))
         if source == STATE:
-            _add_summary(table, owner, _summary(state, error))
+            _add_summary(table, owner, _summary(state, error, newest=owner in newest))
         elif state is not None:
             entities = _entities(state, rows, show_secrets=show_secrets)
             while part := list(islice(entities, ROWS)):
+                table.same("newest", owner in newest, len(part))
                 _add_entities(table, owner, state, rows, part)
                 if table.is_full:
                     yield table.take()
@@ -89,7 +91,8 @@ def _add_entities(
     )
     for name, kind in entity_columns(rows).items():
         if name in table.columns:
-            table.columns[name] += map(_cell_of(kind), map(getter(name), part))
+            values = map(getter(attribute_of(rows, name)), part)
+            table.columns[name] += map(_cell_of(kind), values)
     table.rows += len(part)
 
 
@@ -98,8 +101,8 @@ def _end(state: LoadedState) -> dict[str, Any]:
     return {"end_offset": provenance.offset, "end_epoch": provenance.last_epoch}
 
 
-def _summary(state: LoadedState | None, error: str) -> dict[str, Any]:
-    values: dict[str, Any] = dict.fromkeys(SUMMARY)
+def _summary(state: LoadedState | None, error: str, *, newest: bool) -> dict[str, Any]:
+    values: dict[str, Any] = {**dict.fromkeys(SUMMARY), "newest": newest}
     if state is None:
         return {**values, "error": file_text(error), "complete": False}
     moment = state.image.provenance.last_timestamp

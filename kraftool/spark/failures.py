@@ -107,6 +107,12 @@ def _wrong_master(match: re.Match[str]) -> KraftoolError:
     )
 
 
+def _wrong_setting(match: re.Match[str]) -> KraftoolError:
+    return UnusableError(
+        f"Spark refuses a setting: {match[1]}", hint="give another value with --conf KEY=VALUE"
+    )
+
+
 def _no_memory(match: re.Match[str]) -> KraftoolError:
     return KraftoolError(
         f"Spark ran out of memory ({match[1]})",
@@ -134,6 +140,8 @@ _KNOWN: tuple[tuple[str, Callable[[re.Match[str]], KraftoolError]], ...] = (
     (r'Cannot run program "([^"]+)"[^\n]*?: (?:error=\d+, )?([^\n]+)', _no_python),
     (r"All masters are unresponsive|methods on a stopped SparkContext", _no_master),
     (r"Could not parse Master URL: '([^'\n]*)'", _wrong_master),
+    (r"\[INVALID_CONF_VALUE[^\]\n]*\] ([^\n]+)", _wrong_setting),
+    (r"\b(spark\.[\w.]+ should be [^\n]+)", _wrong_setting),
     (r"java\.lang\.OutOfMemoryError: ([^\n]+)", _no_memory),
     (r"kraftool\.[\w.]+\.\w+Error: ([^\n]+)", _our_own),
 )

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
-from kraftool.arrow.choices import Choices, Path, option_texts, path_text
+from kraftool.arrow.choices import Choices, Path, chosen_source, option_texts, path_text
+from kraftool.arrow.columns import RECORDS, arrow_schema
+from kraftool.arrow.settings import read_settings
 from kraftool.spark.source import RecordsSource
 
 if TYPE_CHECKING:
@@ -24,6 +26,10 @@ def read(
     """The rows of data directories, as `kraftool.arrow.read` names and chooses them."""
     spark.dataSource.register(RecordsSource)
     options = {"rows": rows, **option_texts(choices)}
+    source = chosen_source(options, RECORDS)
+    # What is wrong is said here as it is. Spark would say it after a sentence of its own.
+    settings = read_settings({**options, "path": path_text(path)}, source)
+    arrow_schema(source, settings.columns)
     return spark.read.format(RecordsSource.name()).options(**options).load(path_text(path))
 
 

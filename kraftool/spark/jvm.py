@@ -75,9 +75,13 @@ def _started(folder: Path, conf: Mapping[str, str], log: Path, python_path: str)
         process, path = _launched(folder, java, conf, output, python_path)
     try:
         return _gateway(process, path, java, log)
-    except BaseException:
+    except BaseException as error:
         process.kill()
         _end(process)
+        given = [name for name in conf if name not in (DEFAULT_JAVA_OPTIONS, "spark.master")]
+        if isinstance(error, KraftoolError) and given:
+            hint = f"check the settings {', '.join(given)}. {error.hint}"
+            raise UnusableError(error.message, hint=hint) from None
         raise
 
 

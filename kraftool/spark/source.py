@@ -92,7 +92,7 @@ class KraftReader(DataSourceReader):
         settings = self._settings
         with condition(INVALID_PATH):
             parts = parts_of(self._source, settings)
-        return [ReadTask(part.splits, part.unread) for part in parts]
+        return [ReadTask(part) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[ArrowBatch]:
         """The rows of one task. An empty plan is one task without anything to read."""

@@ -16,6 +16,7 @@ from pyspark.sql.types import StructType
 
 from kraftool.arrow.columns import RECORDS
 from kraftool.arrow.fleet import Fleet
+from kraftool.arrow.reading import Part
 from kraftool.arrow.settings import SourceOptions
 from kraftool.arrow.splits import Split, cut, packed
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
@@ -134,9 +135,9 @@ class RecordFollower:
             if split.size <= self._settings.split_bytes:
                 small.append(split)
             else:
-                tasks += [ReadTask([piece]) for piece in self._cut(split)]
+                tasks += [ReadTask(Part(splits=(piece,))) for piece in self._cut(split)]
         pack = max(sum(split.size for split in small) // 16, 1 << 20)
-        tasks += [ReadTask(splits) for splits in packed(small, pack)]
+        tasks += [ReadTask(Part(splits=tuple(splits))) for splits in packed(small, pack)]
         changes = [change for change in changes if self._wants(change)]
         # What was truncated is told before what took its place.
         return [ChangeTask(changes), *tasks] if changes else tasks

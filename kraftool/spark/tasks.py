@@ -6,14 +6,12 @@ Owns what batch sources and streams share. Which tasks there are is planned in `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from pyspark.sql.datasource import InputPartition
 
-from kraftool.arrow.fleet import Unread
 from kraftool.arrow.reading import Part, read_part
 from kraftool.arrow.settings import SourceOptions
-from kraftool.arrow.splits import Split
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.spark.columns import MAKERS
 
@@ -21,8 +19,8 @@ from kraftool.spark.columns import MAKERS
 class ReadTask(InputPartition):
     """The part that one task reads."""
 
-    def __init__(self, splits: Sequence[Split], unread: Sequence[Unread] = ()) -> None:
-        self.part = Part(splits=tuple(splits), unread=tuple(unread))
+    def __init__(self, part: Part) -> None:
+        self.part = part
 
     def __repr__(self) -> str:
         """Without the paths as they were given, which may have something to log in."""

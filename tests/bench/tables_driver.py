@@ -5,7 +5,7 @@
 The directories are copies of generated ones, three to a cluster: hard links, but for
 meta.properties. A first run over some clusters does all work. In the measured run the tasks look at
 the logs, but write nothing: each returns what a task of the first run returned. So the driver has
-as many files to settle and to commit as it would have, in minutes. Seconds are CPU (user and
+as many files to commit as it would have, in minutes. Seconds are CPU (user and
 system) of the driver's process.
 """
 
@@ -95,7 +95,7 @@ def replayed_work(results: Path, run: TablesRun, units: Sequence[Unit]) -> Itera
         own = f'"cluster_id":"{unit.key.cluster_id}"'
         files = [
             file._replace(
-                path=f"{file.table}/{run.run_id}/{uuid.uuid4().hex[:12]}-{number:06d}.parquet",
+                path=f"{run.run_id}/{uuid.uuid4().hex[:12]}-{number:06d}.parquet",
                 stats=re.sub('"cluster_id":"[^"]*"', own, file.stats),
             )
             for number, file in enumerate(next(_recorded(results)[type(unit).__name__]))

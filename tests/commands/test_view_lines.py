@@ -28,6 +28,7 @@ TABLES = TablesReport(
     out="/data/lake/of/many/clusters/tables",
     run_number=7,
     is_new=True,
+    is_optimized=True,
     clusters=40,
     changed_clusters=3,
     directories=200,

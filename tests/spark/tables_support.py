@@ -2,6 +2,7 @@
 
 Run as a script it is a run that the system kills: `tables_support.py ROOT OUT STEP` writes the
 tables and ends without any cleaning up at the STEP-th call that changes the file system below OUT.
+With a fourth argument, `commits`, only commits of Delta tables count.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -155,13 +156,30 @@ def tables_of(out: Path) -> list[str]:
     return [name for name in names if not name.startswith("_") and files_of(out, name)]
 
 
-def read_tables(out: Path, *, without: frozenset[str] = frozenset({"generation"})) -> Tables:
-    """All rows of all tables; sorted, for comparisons."""
+def state_of(out: Path | str, **more: Any) -> dict[str, Any]:
+    """The latest whole run, and the version of each table that it left: the recipe of the docs."""
+    state = import_module("deltalake").DeltaTable(f"{out}/_kraftool/state", **more)
+    known = next(made for made in state.history() if "kraftool.state" in made)
+    return dict(json.loads(known["kraftool.state"]))
+
+
+def versions_of(out: Path) -> dict[str, int]:
+    """The version of each table that the latest whole run left."""
+    return {name: table["version"] for name, table in state_of(out)["tables"].items()}
+
+
+def read_tables(
+    out: Path,
+    *,
+    without: frozenset[str] = frozenset({"generation"}),
+    versions: Mapping[str, int] | None = None,
+) -> Tables:
+    """All rows of all tables, or of some versions of them; sorted, for comparisons."""
     pq: Any = import_module("pyarrow.parquet")
 
     tables: Tables = {}
-    for name in tables_of(out):
-        for path in files_of(out, name):
+    for name in tables_of(out) if versions is None else versions:
+        for path in files_of(out, name, version=None if versions is None else versions[name]):
             with pq.ParquetFile(path) as file:
                 for row in file.read(use_threads=False).to_pylist():
                     kept = {name: value for name, value in row.items() if name not in without}
@@ -181,11 +199,13 @@ def listing(out: Path) -> dict[str, tuple[int, bytes]]:
 
 
 @contextmanager
-def stopped_at(step: int, below: Path, stop: Callable[[], None]) -> Iterator[list[str]]:
+def stopped_at(
+    step: int, below: Path, stop: Callable[[], None], operations: Sequence[str] = OPERATIONS
+) -> Iterator[list[str]]:
     """Call `stop` in place of the step-th change to the file system below a folder, or just after
     it if that is a commit of a Delta table; yields a list of the changes that were made."""
     made: list[str] = []
-    kept = {name: getattr(os, name) for name in OPERATIONS}
+    kept = {name: getattr(os, name) for name in operations}
 
     def replaced(name: str) -> Callable[..., Any]:
         def call(path: Any, *more: Any, **named: Any) -> Any:
@@ -199,17 +219,19 @@ def stopped_at(step: int, below: Path, stop: Callable[[], None]) -> Iterator[lis
 
     kept_commit = delta.commit
 
-    def commit(place: Any, *more: Any) -> None:
+    def commit(place: Any, *more: Any) -> int:
+        version = -1
         for when in ("commit", "committed"):
             if place.root.startswith(str(below)):
                 if len(made) == step:
                     stop()
                 made.append(when)
             if when == "commit":
-                kept_commit(place, *more)
+                version = kept_commit(place, *more)
+        return version
 
     try:
-        for name in OPERATIONS:
+        for name in operations:
             setattr(os, name, replaced(name))
         with patch.object(delta, "commit", commit):
             yield made
@@ -220,8 +242,9 @@ def stopped_at(step: int, below: Path, stop: Callable[[], None]) -> Iterator[lis
 
 def main() -> None:
     root, out, step = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-    with stopped_at(step, out, lambda: os._exit(9)):
-        run(root, out)
+    operations = () if sys.argv[4:] == ["commits"] else OPERATIONS
+    with stopped_at(step, out, lambda: os._exit(9), operations):
+        run(root, out, snapshots="SNAPSHOTS" in os.environ)
 
 
 if __name__ == "__main__":

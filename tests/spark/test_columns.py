@@ -10,21 +10,28 @@ from pyspark.sql.types import ArrayType, IntegerType, StringType, StructType, Va
 
 from kraftool.arrow.columns import (
     IDENTITY,
+    arrow_schema,
     column_of,
+    record_of,
     record_types,
+    sources,
     typed_fields,
-    types_of,
 )
+from kraftool.arrow.words import words_of
 from kraftool.decoders import schema
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
+from kraftool.spark.tables.layout import TABLES, commented_schema, file_schema
 
 pytestmark = pytest.mark.spark
 
+OTHER_ROWS = {("features", "kraft.state.features"), ("brokers", "kraft.state.brokers")}
+"""Tables whose rows are events, and not entities."""
+
 
 def test_every_metadata_and_control_record_of_the_catalogue_has_a_source() -> None:
-    control = {record_type.message for record_type in ControlRecordType}
+    control = {record_type.label for record_type in ControlRecordType}
     assert set(record_types()) == {*schema.names("metadata"), *control}
 
 
@@ -43,7 +50,7 @@ def test_arrays_and_structs_keep_their_shape() -> None:
     partition = spark_schema("kraft.PartitionRecord")
     assert partition["replicas"].dataType == ArrayType(IntegerType())
     assert partition["directories"].dataType == ArrayType(StringType())
-    voters = spark_schema("kraft.VotersRecord")["voters"].dataType
+    voters = spark_schema("kraft.KRaftVoters")["voters"].dataType
     assert isinstance(voters, ArrayType)
     assert isinstance(voters.elementType, StructType)
     assert voters.elementType.names == [
@@ -58,10 +65,38 @@ def test_a_field_with_the_name_of_a_log_column_is_told_apart() -> None:
     assert "record_epoch" in spark_schema("kraft.FenceBrokerRecord").names
 
 
-def test_the_type_of_a_record_is_its_name_in_kafkas_sources() -> None:
-    assert types_of("PartitionRecord") == {"PartitionRecord"}
-    assert types_of("LeaderChangeMessage") == {"LeaderChange"}
-    assert types_of("EndTxnMarker") == {"Abort", "Commit"}
+def test_a_column_has_the_same_type_in_all_sources_and_tables() -> None:
+    """The fields of a record type are Kafka's, and may have any type."""
+    types: dict[str, set[str]] = {}
+    schemas = [arrow_schema(source) for source in sources() if record_of(source) is None]
+    schemas += [file_schema(table) for table in TABLES if table not in record_types()]
+    for known in schemas:
+        for field in known:
+            types.setdefault(field.name, set()).add(str(field.type))
+    assert {name: kinds for name, kinds in types.items() if len(kinds) > 1} == {}
+    assert len(types) > 100
+
+
+@pytest.mark.parametrize("table", sorted(TABLES))
+def test_a_table_has_the_columns_of_the_source_of_its_rows(table: str) -> None:
+    names = (f"kraft.{table}", f"kraft.state.{table}", {"records": "kraft"}.get(table, ""))
+    source = next((name for name in names if name in sources()), None)
+    if source is None or (table, source) in OTHER_ROWS:
+        return
+    own = {field.name: field.type for field in file_schema(table)}
+    words = words_of(table)
+    expected = {field.name: field.type for field in arrow_schema(source)}
+    assert {name: own.get(name) for name in expected if name not in words} == {
+        name: kind for name, kind in expected.items() if name not in words
+    }
+    assert own.keys() - expected.keys() <= {"date", "generation", "configs"}
+
+
+def test_every_column_has_a_comment() -> None:
+    schemas = [arrow_schema(source) for source in sources()]
+    for known in (*schemas, *map(commented_schema, TABLES)):
+        for field in known:
+            assert field.metadata[b"comment"], field.name
 
 
 def test_columns_are_chosen_by_name_in_any_case() -> None:

@@ -175,7 +175,7 @@ def _counts(block: str, **names: Any) -> list[int]:
 
 def test_no_block_was_added_or_removed_unseen() -> None:
     assert {document: len(_blocks(document)) for document in ("pipelines.md", "spark.md")} == {
-        "pipelines.md": 4,
+        "pipelines.md": 5,
         "spark.md": 7,
     }
     assert len(_blocks("arrow.md")) == 2, "the second one is in tests/arrow/test_questions.py"
@@ -211,6 +211,15 @@ def test_earlier_versions_of_the_tables(
     ]  # fmt: skip
 
 
+def test_the_tables_as_one_run_left_them(
+    as_written: Callable[[str], str], tables: Path, truth: Truth
+) -> None:
+    names = {"json": json, "deltalake": deltalake}
+    *_, opened = _values(as_written(_blocks("pipelines.md")[3]), names)
+    assert opened["records"].to_pyarrow_table().num_rows == len(truth.records())
+    assert opened["topics"].version() == deltalake.DeltaTable(str(tables / "topics")).version()
+
+
 def _streamed(spark: "SparkSession", rows: Any, folder: Path) -> Any:
     """What a stream has once it has read everything."""
     writer = rows.writeStream.format("parquet").option("checkpointLocation", f"{folder}/checkpoint")
@@ -222,7 +231,7 @@ def test_the_stream_of_findings(
     spark: "SparkSession", as_written: Callable[[str], str], tmp_path: Path, truth: Truth
 ) -> None:
     register(spark)
-    (rows,) = _values(as_written(_blocks("pipelines.md")[3]), {"spark": spark})
+    (rows,) = _values(as_written(_blocks("pipelines.md")[4]), {"spark": spark})
     assert _streamed(spark, rows, tmp_path).count() == truth.findings > 0
 
 

@@ -73,7 +73,7 @@ class _Told:
 
 
 def _as_told(row: Row, paths: dict[str, str]) -> Row:
-    assert row["directories"] == [paths[node] for node in row["nodes"]]
+    assert row["data_directories"] == [paths[node] for node in row["nodes"]]
     return {name: row[column] for column, name in NAMES.items()}
 
 
@@ -91,7 +91,7 @@ def _check(paths: list[str], sink: Any, timeline: _Told) -> None:
 def _election(row: Row, event: Row) -> None:
     data = event["data"]
     assert row["leader"] == data.get("leader")
-    assert row["voters"] == data.get("voters")
+    assert row["voter_ids"] == data.get("voters")
     assert row["granted_by"] == data.get("grantedBy")
     assert row["previous_leader"] == data.get("previousLeader")
     assert row["previous_epoch"] == data["previousEpoch"]

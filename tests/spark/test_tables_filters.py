@@ -2,9 +2,8 @@
 
 A reader skips files by the statistics of a table's log, which have six columns. delta-rs takes a
 column without statistics for one whose values are all null, unless a property of the table names
-those that have some; kraftool made its first tables without it. All readers are asked about tables
-that were made that way and then extended, and one about tables that have the property from the
-beginning.
+those that have some. All readers are asked about tables that were extended, and one about tables
+of a single run.
 """
 
 import json
@@ -16,7 +15,6 @@ from datetime import UTC, date, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import pytest
 
@@ -24,8 +22,7 @@ pytest.importorskip("deltalake")
 pytest.importorskip("pyarrow")
 
 from kraftool.arrow.untyped import pa
-from kraftool.spark.tables import delta, file_stats
-from kraftool.spark.tables.state import RunSummary
+from kraftool.spark.tables import file_stats
 from tests.spark import tables_support as support
 from tests.spark.table_filters import Filter, filters
 
@@ -63,29 +60,12 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def _without_the_property(root: Path | tuple[Path, ...], out: Path) -> None:
-    """Write tables as kraftool did before it knew the property."""
-    written = RunSummary.to_json
-
-    def to_json(summary: RunSummary) -> str:
-        return json.dumps(
-            {key: value for key, value in json.loads(written(summary)).items()
-             if key != "statisticsNamed"}
-        )  # fmt: skip
-
-    with (
-        patch.object(delta, "_statistics_property", lambda _: {}),
-        patch.object(RunSummary, "to_json", to_json),
-    ):
-        support.run(root, out)
-
-
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tables that an earlier kraftool made, and this one extended: a log has got another end."""
+    """Tables that a second run has extended: a log has got another end."""
     folder, out = tmp_path_factory.mktemp("fleet"), tmp_path_factory.mktemp("extended") / "tables"
     roots = _growing(folder)
-    _without_the_property(roots[1:], out)
+    support.run(roots[1:], out)
     (folder / "grows" / support.LOG).write_bytes(
         support.batches(0, 3) + support.batches(15, 4, epoch=2, day=1)
     )
@@ -326,20 +306,3 @@ def test_a_greatest_time_is_never_before_the_row() -> None:
     assert file_stats._json(time, up=False) == "2026-11-28T23:59:59.999Z"
     assert file_stats._json(time, up=True) == "2026-11-29T00:00:00.000Z"
     assert file_stats._json(date(2026, 11, 28), up=True) == "2026-11-28"
-
-
-def test_tables_of_an_earlier_kraftool_are_repaired_by_a_run_without_news(tmp_path: Path) -> None:
-    out = tmp_path / "tables"
-    _without_the_property(SINGLE, out)
-
-    def count() -> int:
-        table = deltalake.DeltaTable(str(out / "records"))
-        return int(table.to_pyarrow_table(filters=[("type", "=", "ConfigRecord")]).num_rows)
-
-    assert count() == 0, "the defect"
-    support.run(SINGLE, out)
-    assert count() == len(pq.read_table(support.files_of(out, "ConfigRecord")))
-    versions = deltalake.DeltaTable(str(out / "records")).history()
-    assert [(made["version"], made["kraftool.run"]) for made in versions] == [(1, "1"), (0, "1")]
-    support.run(SINGLE, out)
-    assert deltalake.DeltaTable(str(out / "records")).version() == 1, "once is enough"

@@ -1,4 +1,4 @@
-"""Tables in an object store: the same rows as in a folder, all of a run or nothing of it.
+"""Tables in an object store: the same rows as in a folder, whatever stops a run.
 
 moto serves S3's protocol in a process of its own, since delta-rs holds the interpreter while it
 waits. A commit is a conditional put there.
@@ -25,7 +25,6 @@ from kraftool.spark.tables import delta
 from kraftool.spark.tables.commit import TablesRefusedError, TableStore
 from kraftool.spark.tables.place import TablePlace
 from kraftool.spark.tables.run import TablesReport
-from kraftool.spark.tables.state import STATE
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory
 
@@ -136,7 +135,7 @@ def test_tables_in_a_bucket_are_those_in_a_folder(
     assert _keys(out, options) == before
 
 
-def test_a_run_that_is_stopped_at_any_commit_is_finished_or_discarded(
+def test_a_run_that_is_stopped_at_any_commit_is_simply_run_again(
     options: dict[str, str], out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Stopped(BaseException):
@@ -151,14 +150,15 @@ def test_a_run_that_is_stopped_at_any_commit_is_finished_or_discarded(
     expected = _rows(tmp_path / "before")
     real, seen = delta.commit, list[str]()
 
-    def stopping(when: str, count: int) -> Callable[..., None]:
-        def commit(place: Any, name: str, *more: Any) -> None:
+    def stopping(when: str, count: int) -> Callable[..., int]:
+        def commit(place: Any, name: str, *more: Any) -> int:
             seen.append(name)
             if when == "before" and len(seen) == count:
                 raise Stopped
-            real(place, name, *more)
+            version = real(place, name, *more)
             if when == "after" and len(seen) == count:
                 raise Stopped
+            return version
 
         return commit
 
@@ -181,7 +181,7 @@ def test_a_run_that_is_stopped_at_any_commit_is_finished_or_discarded(
         assert _write(root, own, options).is_new is False
 
 
-@pytest.mark.parametrize("when", ["before-the-commit", "in-the-commit"])
+@pytest.mark.parametrize("when", ["before-the-commits", "in-the-commits"])
 def test_of_two_runs_at_the_same_time_one_counts(
     options: dict[str, str], out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
@@ -200,12 +200,12 @@ def test_of_two_runs_at_the_same_time_one_counts(
         meanwhile()
         real_run(*given)
 
-    def commit(*given: Any) -> None:
-        if given[1] == STATE and given[6] == 1:
+    def commit(*given: Any) -> int:
+        if given[6] == 1 and given[1] == "files":
             meanwhile()
-        real_commit(*given)
+        return real_commit(*given)
 
-    if when == "before-the-commit":
+    if when == "before-the-commits":
         monkeypatch.setattr(TableStore, "commit", commit_run)
     else:
         monkeypatch.setattr(delta, "commit", commit)

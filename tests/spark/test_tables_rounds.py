@@ -1,7 +1,6 @@
-"""Many small directories: rounds with one commit, the files of one cluster, little memory."""
+"""Many small directories: several runs after one another, and the files of one cluster."""
 
-import tracemalloc
-from dataclasses import replace
+import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,21 +13,6 @@ pytest.importorskip("pyarrow")
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.tables import states, units
 from kraftool.spark.tables.commit import TableStore
-from kraftool.spark.tables.delta import Added, Removed
-from kraftool.spark.tables.layout import TABLES
-from kraftool.spark.tables.memory import Stored
-from kraftool.spark.tables.place import place_of
-from kraftool.spark.tables.run_changes import RunChanges
-from kraftool.spark.tables.settle import Settled
-from kraftool.spark.tables.sink import StagedFile
-from kraftool.spark.tables.state import (
-    STATE,
-    RunSummary,
-    SharedOptions,
-    State,
-    StateFile,
-    Totals,
-)
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, listing, read_tables, run
 
@@ -68,14 +52,12 @@ def _changed(root: Path) -> None:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A round for every two clusters."""
-    monkeypatch.setattr(units, "_ROUND", 8)
+    """A run for every two clusters."""
+    monkeypatch.setattr(units, "_MOST_LISTED", 8)
 
 
 @pytest.mark.usefixtures("few")
-def test_several_rounds_give_what_one_gives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_runs_give_what_one_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, out, whole = tmp_path / "fleet", tmp_path / "out", tmp_path / "whole"
     _fleet(root)
     for step in (_fleet, _changed):
@@ -83,13 +65,11 @@ def test_several_rounds_give_what_one_gives(
         session, at_once = support.InProcess(), support.InProcess()
         report = run(root, out, session)
         with monkeypatch.context() as patched:
-            patched.setattr(units, "_ROUND", 1_000)
+            patched.setattr(units, "_MOST_LISTED", 1_000)
             other = run(root, whole, at_once)
-        assert session.jobs > at_once.jobs == 2
-        assert (report.run_number, report.changed_clusters) == (
-            other.run_number,
-            other.changed_clusters,
-        )
+        assert session.jobs > at_once.jobs
+        assert report.run_number > other.run_number
+        assert report.changed_clusters == other.changed_clusters
         assert report.log_changes == other.log_changes
         assert (report.read_logs, report.bytes_read) == (other.read_logs, other.bytes_read)
         sums = [
@@ -109,26 +89,26 @@ def _without_moments(out: Path) -> support.Tables:
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_a_run_that_ends_between_rounds_counts_for_nothing(
+def test_what_whole_runs_have_written_stays_when_a_later_one_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_killed: bool
 ) -> None:
     root, out = tmp_path / "fleet", tmp_path / "out"
     _fleet(root)
     with monkeypatch.context() as patched:
-        if is_killed:  # what it wrote stays
+        if is_killed:  # what the last one wrote stays
             patched.setattr(TableStore, "end", lambda _: None)
         with pytest.raises(StoppedError):
             run(root, out, StoppedLater())
-    assert support.tables_of(out) == []
-    staged = list(out.glob("*/*-*/*.parquet"))
-    assert bool(staged) == is_killed
-    run(root, out)
+    before = read_tables(out)
+    assert {row["cluster_id"] for row in map(json.loads, before["records"])} == {
+        "c2", "c3", "c4", "c5"
+    }  # fmt: skip
+    assert run(root, out).changed_clusters == 2
     run(root, tmp_path / "whole")
     assert read_tables(out) == read_tables(tmp_path / "whole")
-    assert not any(path.exists() for path in staged)
 
 
-def test_the_largest_clusters_are_the_first_of_several_rounds(
+def test_the_largest_clusters_are_in_the_first_of_several_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kraftool.arrow.search import find_fleet
@@ -143,10 +123,10 @@ def test_the_largest_clusters_are_the_first_of_several_rounds(
         (8, [["c5", "c4"], ["c3", "c2"], ["c1", "c0"]]),
         (1, [["c5"], ["c4"], ["c3"], ["c2"], ["c1"], ["c0"]]),
     ):
-        monkeypatch.setattr(units, "_ROUND", most)
+        monkeypatch.setattr(units, "_MOST_LISTED", most)
         compared_groups = [compare(group, None, reach, owners) for group in groups]
         tasks = [task for task in compared_groups if task is not None]
-        rounds = [[task.group.key.name for task in some] for some in units.rounds_of(tasks)]
+        rounds = [[task.group.key.name for task in some] for some in units.runs_of(tasks)]
         assert rounds == expected
         assert tasks == []
 
@@ -171,73 +151,3 @@ def test_the_states_of_a_cluster_are_in_one_file_whatever_fails(
         nodes = [(row["directory"].split("/")[-2], *row.values()) for row in rows]
         assert {node for node, *_ in nodes} == expected, table
         assert len(set(map(str, nodes))) == len(nodes), "no row is there twice"
-
-
-def _staged(number: int) -> StagedFile:
-    stats = (
-        f'{{"numRecords":{number},"minValues":{{"cluster_id":"c{number}","directory":"/archive/c'
-        f'{number}/node-1"}},"maxValues":{{"cluster_id":"c{number}","directory":"/archive/c'
-        f'{number}/node-1"}},"nullCount":{{"cluster_id":0,"date":0,"file":0,"directory":0}}}}'
-    )
-    return StagedFile("topics", f"topics/000001-ab/{number:032x}.parquet", number, 7, stats)
-
-
-def test_the_files_of_a_run_are_small_in_memory() -> None:
-    changes, count = RunChanges(), 10_000
-    tracemalloc.start()
-    try:
-        for number in range(count):
-            changes.take(Settled(staged=[_staged(number)]))
-        size, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    # As objects and text each would take more than 600 bytes.
-    assert size / count < 150
-    assert [file.path for file in changes.of("topics").added] == [
-        f"000001-ab/{number:032x}.parquet" for number in range(count)
-    ]
-
-
-def test_the_files_of_a_run_that_is_finished_later_are_read_one_table_at_a_time(
-    tmp_path: Path,
-) -> None:
-    place = place_of(str(tmp_path), {})
-    (tmp_path / STATE).mkdir(parents=True)
-    state = State.make(place, RunSummary(kept=SharedOptions()))
-    changes, tables, count = RunChanges(), list(TABLES)[:30], 30_000
-    for number in range(count):
-        staged = _staged(number)._replace(table=tables[number % len(tables)])
-        changes.take(Settled(staged=[staged]))
-    summary = replace(state.summary, run=1, run_id="000001-ab")
-    state = state.commit(summary, StateFile(place, "000001-ab.parquet"), changes.changes())
-    del changes
-    tracemalloc.start()
-    try:
-        files = sum(len(change.added) for _, change in state.pending())
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert files == count
-    assert peak / count < 300, "the text of all files would take more"
-
-
-def test_a_change_is_what_was_taken() -> None:
-    changes = RunChanges()
-    staged = [_staged(number) for number in range(1_201)]
-    stored = [Stored(f"files/old-{number}", 2, 3) for number in range(501)]
-    for file in staged:
-        changes.take(Settled(staged=[file]))
-    changes.take(Settled(removed=stored))
-    assert changes.tables == ["files", "topics"]
-    assert [name for name, _ in changes.changes()] == ["files", "topics"]
-    assert changes.of("topics").added == [
-        Added(file.path.partition("/")[2], file.size, file.stats) for file in staged
-    ]
-    assert changes.of("files").removed == [Removed(f"old-{number}", 3) for number in range(501)]
-    assert changes.of("changes") == ([], [])
-    before = {"files": Totals(rows=1_002, files=501, size=1_503), "changes": Totals(rows=1)}
-    after = changes.after({**before, "changes": Totals(rows=4, files=1, size=9)})
-    assert after == {
-        "topics": Totals(rows=sum(range(1_201)), files=1_201, size=7 * 1_201),
-        "changes": Totals(rows=4, files=1, size=9),
-    }

@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 from kraftool.arrow.columns import FINDINGS
 from kraftool.arrow.file_rows import add_finding
 from kraftool.arrow.fleet import Fleet
+from kraftool.arrow.reading import Part
 from kraftool.arrow.rows import ArrowRows
 from kraftool.arrow.settings import SourceOptions
 from kraftool.arrow.splits import Split
@@ -73,7 +74,11 @@ class FindingFollower:
         tasks: list[InputPartition] = []
         if news["large"]:
             files = large_files(fleet(), news["large"])
-            tasks += (ReadTask([Split(file=file)]) for file in files if wants_owner(file.directory))
+            tasks += (
+                ReadTask(Part(splits=(Split(file=file),)))
+                for file in files
+                if wants_owner(file.directory)
+            )
         findings = [finding for finding in news["findings"] if wants_owner(owner_of(finding[0]))]
         return [*tasks, NewFindings(findings)] if findings else tasks
 

@@ -15,8 +15,7 @@ import orjson
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
-from kraftool.arrow.columns import record_types, types_of
-from kraftool.decoders.control import ControlRecordType
+from kraftool.arrow.columns import message_of, record_types
 from kraftool.reports.logs.dump import type_words
 from kraftool.spark.live.following import LIVE
 
@@ -98,12 +97,9 @@ class StreamOptions:
 def type_names(name: str) -> frozenset[str]:
     """The words of the column `type` for a record type as a user may write it; none if unknown."""
     words = type_words(name)
-    labels = {record_type.label for record_type in ControlRecordType}
-    names = {label for label in labels if words & type_words(label)}
-    for record_type in record_types():
-        if words & type_words(record_type):
-            names |= types_of(record_type)
-    return frozenset(names)
+    return frozenset(
+        name for name in record_types() if words & (type_words(name) | type_words(message_of(name)))
+    )
 
 
 def frame(spark: SparkSession, following: StreamOptions) -> DataFrame:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from kraftool.arrow.columns import arrow_type, column_of, typed_fields
+from kraftool.arrow.columns import arrow_type, column_of, message_of, record_types, typed_fields
 from kraftool.arrow.entries import type_text
 from kraftool.arrow.moments import instants
 from kraftool.arrow.rows import OF_PROBLEMS, error_text, payload
@@ -187,7 +187,7 @@ def _of_records(
         arrays["error"] = pa.array([error_text(item) for item in items], pa.string())
     else:
         arrays["error"] = pa.nulls(len(items), pa.string())
-    yield from _of_types(arrays, columns)
+    yield from _of_types(arrays, types, columns.data)
     arrays = _kind(arrays, "record")
     arrays["control"] = pa.array(columns.is_control, pa.bool_())
     arrays["key_size"] = _sizes(record.key)
@@ -216,25 +216,23 @@ def _sizes(parts: Sequence[bytes | None]) -> Array:
     return pa.array([-1 if part is None else len(part) for part in parts], pa.int32())
 
 
-def _of_types(arrays: Arrays, columns: Any) -> Iterator[Rows]:
+def _of_types(
+    arrays: Arrays, types: Sequence[str], data: Sequence[dict[str, Any] | None]
+) -> Iterator[Rows]:
     """The rows of each type, for which the catalogue has a name."""
     place = {name: arrays[name] for name in _OF_PLACE}
     numbers_of: dict[str, list[int]] = {}
-    for number, name in enumerate(columns.name):
+    for number, name in enumerate(types):
         if name in numbers_of:
             numbers_of[name].append(number)
         else:
             numbers_of[name] = [number]
     for name, numbers in numbers_of.items():
-        if not name:
+        if name not in record_types():
             continue
-        chosen = _some(name, place, len(columns.name), numbers)
-        data = (
-            columns.data
-            if len(numbers) == len(columns.data)
-            else [columns.data[n] for n in numbers]
-        )
-        yield chosen._replace(arrays={**chosen.arrays, **_fields(name, data)})
+        chosen = _some(name, place, len(types), numbers)
+        own = data if len(numbers) == len(data) else [data[n] for n in numbers]
+        yield chosen._replace(arrays={**chosen.arrays, **_fields(name, own)})
 
 
 def _fields(name: str, data: Sequence[dict[str, Any] | None]) -> Arrays:
@@ -247,7 +245,7 @@ def _fields(name: str, data: Sequence[dict[str, Any] | None]) -> Arrays:
 @cache
 def struct_of(name: str) -> tuple[Any, tuple[str, ...]]:
     """A type's fields as an Arrow struct by Kafka's names, and the columns that they become."""
-    known = {field.name for field in message(name).fields}
+    known = {field.name for field in message(message_of(name)).fields}
     fields = [typed_field for typed_field in typed_fields(name) if typed_field.name in known]
     kinds = [(field.name, arrow_type(field)) for field in fields]
     return pa.struct(kinds), tuple(column_of(field.name) for field in fields)

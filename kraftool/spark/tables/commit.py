@@ -1,10 +1,9 @@
-"""A run over the tables of a place: whose they are, and all of a run or nothing of it.
+"""A run over the tables of a place: whose they are, and that a killed run is simply run again.
 
-Owns the order in which a run becomes visible, what is left of a run that was killed, and that the
-runs of this machine do not meet. A run's files are in the tables' folders from the beginning, but
-no table knows them. The commit of the state is the moment in which the run counts; then each table
-gets a commit of its own, by this run or by the next one. It refuses places that hold something
-else.
+Owns the order of a run's commits: one for each table, then the state, which names the version of
+each table. A table that is ahead of the state was left by a run that was killed: it gets its files
+of that version back before the next run begins. Owns also that the runs of this machine do not
+meet. It refuses places that hold something else, and tables whose rows another program changed.
 """
 
 from __future__ import annotations
@@ -12,55 +11,61 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import OccupiedError, UnusableError
 from kraftool.spark.outputs import own_folder
 from kraftool.spark.tables import delta
+from kraftool.spark.tables.commit_plan import CommitPlan
 from kraftool.spark.tables.delta import ActiveFile
-from kraftool.spark.tables.layout import OURS, TABLES, file_schema
+from kraftool.spark.tables.layout import OURS, TABLES, commented_schema
 from kraftool.spark.tables.memory import GroupMemory
-from kraftool.spark.tables.place import FILE_MODE, CannotWriteError, TablePlace
-from kraftool.spark.tables.run_changes import RunChanges
+from kraftool.spark.tables.place import FILE_MODE, TablePlace
+from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName
+from kraftool.spark.tables.sink import StagedFile
 from kraftool.spark.tables.state import (
+    LAYOUT,
     STATE,
     OtherLayoutError,
     RunSummary,
     SharedOptions,
     State,
-    StateFile,
-    TableChange,
+    TableState,
     Totals,
     UnreadableStateError,
 )
 
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
 _OLD_MARKER = f"{OURS}/tables.json"
 """What the first layout had."""
 _LOCK = f"{OURS}/lock"
-_ATTEMPTS = f"{OURS}/attempts"
 _KEPT_HOURS = 7 * 24
 """How long files stay that no table has any more: for readers of earlier versions."""
 _SWEEP_SECONDS = 24 * 3600
-_TRIES = 10
 
 NOTHING = Totals()
+
+Rewrite = Callable[[Sequence[TableFileName]], Iterable[Rewritten]]
 
 
 class TablesRefusedError(OccupiedError):
     """A place that is not to be written to, or not now."""
 
 
-class _Started(NamedTuple):
-    """A run that has begun to write."""
+@dataclass(slots=True)
+class TableChange:
+    """The change of a table by a run. The table is None if there is none yet."""
 
-    run_id: str
-    memories: StateFile
+    table: DeltaTable | None
+    added: list[StagedFile]
+    removed: list[ActiveFile] = field(default_factory=list)
 
 
 class TableStore:
@@ -68,8 +73,9 @@ class TableStore:
 
     def __init__(self, place: TablePlace, state: State, summary: RunSummary) -> None:
         self.place, self._state, self.summary = place, state, summary
-        self._started: _Started | None = None
-        self._committed: RunChanges | None = None
+        self._run_id = ""
+        self._kept: dict[str, set[str]] = {}
+        """The files of this run that tables have, or may have."""
 
     def memories(self) -> Iterator[GroupMemory]:
         """Yield what is remembered, one cluster at a time."""
@@ -82,59 +88,122 @@ class TableStore:
                     hint="write the tables again to another place",
                 ) from error
 
+    def catch_up(self) -> None:
+        """Take back what a killed run has committed, and accept files that were rearranged."""
+        tables = dict(self.summary.tables)
+        for name in sorted(TABLES.keys() & {*self.place.listed(""), *tables}):
+            known, latest = tables.get(name), delta.latest_version(self.place, name)
+            if known is not None and latest is None:
+                raise TablesRefusedError(
+                    f"{self.place.root} has lost its table {name}, with {known.totals.rows} rows,"
+                    " and they are not read again",
+                    hint="put it back, or write the tables again to another folder",
+                )
+            if latest is not None and (known is None or latest != known.version):
+                tables[name] = self._caught_up(name, known, latest)
+        self.summary = replace(self.summary, tables=tables)
+
+    def _caught_up(self, name: str, known: TableState | None, latest: int) -> TableState:
+        place, run = self.place, self.summary.run
+        version = -1 if known is None else known.version
+        later = delta.later_commits(place, name, version, latest)
+        table, files = _opened(place, name)
+        changed = latest < version
+        if later.changes_data:
+            before = {} if known is None else _opened(place, name, version)[1]
+            changed = before.keys() != files.keys()
+        if changed and not (latest > version and later.only_ours):
+            raise TablesRefusedError(
+                f"another program has changed the rows of the table {name} in {place.root}",
+                hint="restore the version that kraftool wrote, or name another place",
+            )
+        if changed:
+            if known is None:
+                delta.commit(place, name, table, commented_schema(name), [], [*files.values()], run)
+            else:
+                delta.restore(place, table, version, run)
+            table, files = _opened(place, name)
+        return TableState(version=table.version(), totals=Totals.of(files.values()))
+
     def start(self) -> str:
         """Return the id of this run: the folder, in each table, of the files that it writes."""
-        if self._started is None:
+        if not self._run_id:
             # Not a name that workers of a run that was killed may still be writing to.
-            run_id = f"{self.summary.run + 1:06d}-{os.urandom(4).hex()}"
-            if not self.place.is_remote:
-                self.place.create(f"{_ATTEMPTS}/{run_id}").close()
-            self._started = _Started(run_id, StateFile(self.place, f"{run_id}.parquet"))
-        return self._started.run_id
+            self._run_id = f"{self.summary.run + 1:06d}-{os.urandom(4).hex()}"
+        return self._run_id
 
-    @property
-    def memory_file(self) -> StateFile:
-        """Return what the next run has to know."""
-        self.start()
-        assert self._started is not None
-        return self._started.memories
-
-    def files_of(self, cluster_id: str | None) -> Iterator[tuple[str, ActiveFile]]:
-        """Yield the files of a cluster in the tables that are appended to by day."""
-        for name in self.summary.totals:
-            table = delta.opened(self.place, name) if TABLES[name].dated else None
-            if table is None:
+    def changes(self, plan: CommitPlan, rewrite: Rewrite) -> dict[str, TableChange]:
+        """Return what each table gets and loses. `rewrite` writes the rows that stay of files that
+        also have rows that go."""
+        changes: dict[str, TableChange] = {}
+        unsure: dict[TableFileName, ActiveFile] = {}
+        for name in TABLES:
+            known, has_old = self.summary.tables.get(name), plan.replaced.concerns(name)
+            if name not in plan.added and (known is None or not has_old):
                 continue
-            for file in delta.active_files(self.place, table):
-                if file.least.get("cluster_id") == cluster_id:
-                    yield name, file
+            table = None if known is None else delta.opened(self.place, name)
+            if known is not None and (table is None or table.version() != known.version):
+                raise self._overtaken()
+            changes[name] = change = TableChange(table, plan.added.get(name, []))
+            for file in delta.active_files(self.place, table) if table and has_old else ():
+                share = plan.replaced.share(name, file)
+                if share:
+                    change.removed.append(file)
+                elif share is None:
+                    unsure[TableFileName(name, file.path, file.size)] = file
+        for result in rewrite(list(unsure)) if unsure else ():
+            change = changes[result.before.table]
+            change.removed.append(unsure[result.before])
+            change.added += [] if result.after is None else [result.after]
+        return {name: change for name, change in changes.items() if change.added or change.removed}
 
-    def commit(self, changes: RunChanges) -> None:
-        """Give the tables a run's files, and take from them those that are replaced."""
-        started, now = self._started, int(time.time())
-        assert started is not None
-        latest = _read(self.place)
-        if latest is None or latest.summary.run != self.summary.run:
+    def commit(self, plan: CommitPlan, changes: Mapping[str, TableChange]) -> None:
+        """Commit the changes, one table after the other, and then the state."""
+        now, run, tables = int(time.time()), self.summary.run + 1, dict(self.summary.tables)
+        if not self._state.is_latest:
             raise self._overtaken()
-        self._check_untouched(changes)
+        self.place.synchronized()  # what workers of this machine wrote; others have closed theirs
+        for name, change in changes.items():
+            added, removed = change.added, change.removed
+            self._kept[name] = {file.path for file in added}
+            try:
+                version = delta.commit(
+                    self.place, name, change.table, commented_schema(name), added, removed, run
+                )
+            except delta.ConflictError:
+                del self._kept[name]
+                raise self._overtaken() from None
+            before = tables[name].totals if name in tables else NOTHING
+            totals = before + Totals.of(added) - Totals.of(removed)
+            tables[name] = TableState(version=version, totals=totals)
         is_due = now - self.summary.swept > _SWEEP_SECONDS
-        summary = replace(
-            self.summary,
-            run=self.summary.run + 1,
-            run_id=started.run_id,
-            swept=now if is_due else self.summary.swept,
-            totals=changes.after(self.summary.totals),
-        )
-        self._committed = changes
+        swept = now if is_due else self.summary.swept
+        summary = replace(self.summary, run=run, tables=tables, swept=swept)
+        self._commit_state(summary, plan.memories)
+        if is_due:
+            self._vacuum()
+
+    def _commit_state(self, summary: RunSummary, memories: Mapping[str, bytes | None]) -> None:
         try:
-            self._state = self._state.commit(summary, started.memories, changes.changes())
+            self._state = self._state.commit(summary, memories)
         except delta.ConflictError:
-            self._committed = None
             raise self._overtaken() from None
         self.summary = summary
-        self._state = _finished(self._state, changes.changes())
-        if is_due:
-            _vacuum(self.place, summary.totals)
+
+    def put_together(self) -> bool:
+        """Put the small files of each table together; True if there were any."""
+        tables = dict(self.summary.tables)
+        for name, known in tables.items():
+            table = delta.opened(self.place, name)
+            if table is not None and known.totals.files > 1:
+                delta.put_together(self.place, table, self.summary.run)
+                table, files = _opened(self.place, name)
+                totals = Totals.of(files.values())
+                tables[name] = TableState(version=table.version(), totals=totals)
+        if tables == self.summary.tables:
+            return False
+        self._commit_state(replace(self.summary, tables=tables), {})
+        return True
 
     def _overtaken(self) -> TablesRefusedError:
         return TablesRefusedError(
@@ -142,130 +211,43 @@ class TableStore:
             hint="run it again",
         )
 
-    def _check_untouched(self, changes: RunChanges) -> None:
-        """Refuse tables whose files another program has rewritten, restored or deleted."""
-        for name, change in changes.changes():
+    def _vacuum(self) -> None:
+        for name in (*self.summary.tables, STATE):
             table = delta.opened(self.place, name)
-            files = set[str]()
             if table is not None:
-                files = {file.path for file in delta.active_files(self.place, table)}
-            expected = self.summary.totals.get(name, NOTHING).files
-            if len(files) != expected or not {file.path for file in change.removed} <= files:
-                raise TablesRefusedError(
-                    f"another program has changed the files of the table {name} in"
-                    f" {self.place.root}: {len(files)} in place of {expected}",
-                    hint="restore the version that kraftool wrote, or name another place",
-                )
+                delta.vacuum(self.place, table, _KEPT_HOURS)
+                for folder in () if self.place.is_remote else self.place.listed(name):
+                    self.place.delete_folder(f"{name}/{folder}")
+        self._state = _read(self.place) or self._state
 
     def end(self) -> None:
-        """Remove what this run wrote and did not commit, if that is certain."""
-        started = self._started
-        if started is None:
-            return
-        if self._committed is not None and self.summary.run_id != started.run_id:
-            return  # it may have been committed; the next run knows
-        committed = self._committed or RunChanges()
-        _sweep(
-            self.place,
-            started.run_id,
-            lambda table: {file.path for file in committed.of(table).added},
-        )
-        if self._committed is None:
-            for name in self.place.listed(STATE):
-                if name.startswith(started.run_id):
-                    self.place.delete(f"{STATE}/{name}")
-        _forget_attempt(self.place, started.run_id)
+        """Remove what this run wrote and no table has."""
+        for table in sorted(TABLES.keys() & set(self.place.listed(""))) if self._run_id else ():
+            folder = f"{table}/{self._run_id}"
+            names = self.place.listed(folder)
+            for name in names:
+                if f"{self._run_id}/{name}" not in self._kept.get(table, ()):
+                    self.place.delete(f"{folder}/{name}")
+            if names:
+                self.place.delete_folder(folder)
+                self.place.delete_folder(table)
+        self._run_id, self._kept = "", {}
 
 
-def _finished(state: State, changes: Iterable[tuple[str, TableChange]]) -> State:
-    """Give all tables what the latest run has for them. Any part of it may have been done."""
-    place, run = state.place, state.summary.run
-    for name, change in changes:
-        _apply(place, name, change, run)
-    place.synchronized()
-    try:
-        return state.finished()
-    except delta.ConflictError:
-        latest_state = State.read(place)  # another run has finished this one
-        if latest_state is None or latest_state.is_pending:
-            raise CannotWriteError(f"{place.root}: other runs are writing there") from None
-        return latest_state
-
-
-def _apply(place: TablePlace, name: str, change: TableChange, run: int) -> None:
-    def apply() -> None:
-        table = delta.opened(place, name)
-        if table is None or delta.run_of(table) < run:
-            delta.commit(place, name, table, file_schema(name), *change, run)
-
-    _until_committed(place, name, apply)
-
-
-def _with_statistics_named(state: State) -> State:
-    """Repair the tables of an earlier kraftool, so that filters on any column find their rows."""
-    for name in state.summary.totals:
-        _until_committed(state.place, name, partial(delta.name_statistics, state.place, name))
-    try:
-        return state.with_statistics_named()
-    except delta.ConflictError:  # another run has written meanwhile; the next one looks again
-        return _read(state.place) or state
-
-
-def _until_committed(place: TablePlace, name: str, commit: Callable[[], None]) -> None:
-    for _ in range(_TRIES):
-        with suppress(delta.ConflictError):
-            return commit()
-    raise CannotWriteError(f"{place.path(name)}: other programs are writing there")
-
-
-def _vacuum(place: TablePlace, tables: Iterable[str]) -> None:
-    for name in (*tables, STATE):
-        table = delta.opened(place, name)
-        if table is not None:
-            delta.vacuum(place, table, _KEPT_HOURS)
-            for folder in () if place.is_remote else place.listed(name):
-                place.delete_folder(f"{name}/{folder}")
-
-
-def _sweep(place: TablePlace, run_id: str, committed: Callable[[str], Collection[str]]) -> None:
-    """Remove the files of a run, except those that it committed to each table."""
-    for table in sorted(TABLES.keys() & set(place.listed(""))):
-        folder = f"{table}/{run_id}"
-        names = place.listed(folder)
-        kept = committed(table) if names else ()
-        for name in names:
-            if f"{run_id}/{name}" not in kept:
-                place.delete(f"{folder}/{name}")
-        place.delete_folder(folder)
-        place.delete_folder(table)
-
-
-def _sweep_killed(place: TablePlace) -> None:
-    """Remove what runs of this machine left that were killed. In an object store a run that was
-    killed looks like one that is working: its files go once they are old."""
-
-    def committed(name: str) -> set[str]:
-        table = delta.opened(place, name)
-        files = delta.active_files(place, table) if table is not None else ()
-        return {file.path for file in files}
-
-    for run_id in () if place.is_remote else place.listed(_ATTEMPTS):
-        _sweep(place, run_id, committed)
-        _forget_attempt(place, run_id)
-    place.delete_folder(_ATTEMPTS)
-
-
-def _forget_attempt(place: TablePlace, run_id: str) -> None:
-    if not place.is_remote:
-        place.delete(f"{_ATTEMPTS}/{run_id}")
-        place.delete_folder(_ATTEMPTS)
+def _opened(
+    place: TablePlace, name: str, version: int | None = None
+) -> tuple[DeltaTable, dict[str, ActiveFile]]:
+    """A version of a table that is there, and its files by their paths."""
+    table = delta.opened(place, name, version)
+    assert table is not None
+    return table, {file.path: file for file in delta.active_files(place, table)}
 
 
 @contextmanager
 def held(
     place: TablePlace, kept: SharedOptions, roots: Sequence[str], depth: int
 ) -> Iterator[TableStore]:
-    """Hold the tables of a place, made if need be. A run that was killed is finished or discarded
+    """Hold the tables of a place, made if need be. What a killed run has committed is taken back
     first.
 
     Raises TablesRefusedError where that cannot be.
@@ -274,14 +256,12 @@ def held(
     with nullcontext() if place.is_remote else _locked(place):
         state = _read(place)
         if state is None:
-            state = State.make(place, RunSummary(kept=kept, roots=tuple(roots), depth=depth))
-        if state.is_pending:
-            state = _finished(state, state.pending())
-        if not state.summary.statistics_named:
-            state = _with_statistics_named(state)
-        _sweep_killed(place)
+            swept = int(time.time())
+            first = RunSummary(kept=kept, roots=tuple(roots), depth=depth, swept=swept)
+            state = State.make(place, first)
         summary = _checked(place, state.summary, kept, tuple(roots), depth)
         store = TableStore(place, state, summary)
+        store.catch_up()
         try:
             yield store
         finally:
@@ -340,9 +320,10 @@ def _read(place: TablePlace) -> State | None:
         ) from None
     except OtherLayoutError as error:
         layout = error.layout
-        other = "a newer" if isinstance(layout, int) and layout > 2 else "another"
+        other = "a newer" if isinstance(layout, int) and layout > LAYOUT else "another"
         raise TablesRefusedError(
-            f"{place.root} was written by {other} kraftool ({error.message}; this one writes 2)",
+            f"{place.root} was written by {other} kraftool ({error.message}; this one writes"
+            f" {LAYOUT})",
             hint="use that one, or write the tables again to another place",
         ) from None
 
@@ -374,12 +355,4 @@ def _checked(
             " would count as removed",
             hint=f"give --depth {summary.depth}, or name another folder",
         )
-    present = set(place.listed(""))
-    for name, total in summary.totals.items():
-        if total.files and name not in present:
-            raise TablesRefusedError(
-                f"{root} has lost its table {name}, with {total.rows} rows, and they are not"
-                " read again",
-                hint="put it back, or write the tables again to another folder",
-            )
     return replace(summary, roots=roots, depth=depth)

@@ -1,4 +1,4 @@
-"""Delta tables, as far as a run needs them: open one, make one, add and remove files in a commit.
+"""Delta tables, as far as a run needs them: open, add and remove files, take back, put together.
 
 Owns the one place that calls delta-rs. A commit is a new file in the table's log that nobody else
 can have made: on a disk by a link, in an object store by a conditional put. It never tries again
@@ -9,58 +9,49 @@ workers import this module too, and need no delta-rs: the driver alone commits.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
 
 from kraftool.arrow.untyped import ArrowSchema, pa
 from kraftool.spark.tables import file_stats
 from kraftool.spark.tables.place import CannotWriteError, TablePlace
 
 if TYPE_CHECKING:
-    from deltalake import DeltaTable
+    from deltalake import CommitProperties, DeltaTable
 
-APP = "kraftool"
-"""The name under which a table remembers the latest run that it has (an action `txn`)."""
+    from kraftool.spark.tables.sink import StagedFile
+
 RUN = "kraftool.run"
-"""The same in the metadata of each commit, which a table's history shows."""
+"""The run that made a commit, in the commit's metadata, which a table's history shows."""
+_COMMIT_ID = "kraftool.commit"
+_COMMIT = re.compile(r"[0-9]{20}\.json")
 _STATISTICS = "delta.dataSkippingStatsColumns"
 """The property that names the columns of which the log has statistics. Without it delta-rs takes a
 column without statistics for one whose values are all null, and a filter finds no row."""
 
 
-class Added(NamedTuple):
-    """A file that comes. `path` is relative to the table."""
-
-    path: str
-    size: int
-    stats: str
-
-
-class Removed(NamedTuple):
-    """A file that goes."""
-
-    path: str
-    size: int
-
-
 class ActiveFile(NamedTuple):
-    """A file of the latest version, with the least and greatest values of some columns."""
+    """A file of a version, with the least and greatest values of some columns."""
 
     path: str
     size: int
     rows: int
     least: dict[str, Any]
     greatest: dict[str, Any]
+    nulls: dict[str, Any]
 
 
 class ConflictError(Exception):
     """Somebody else has made the version that this commit was to make."""
 
 
-def opened(place: TablePlace, table: str) -> DeltaTable | None:
-    """Return the latest version of a table; None if there is no such table."""
+def opened(place: TablePlace, table: str, version: int | None = None) -> DeltaTable | None:
+    """Return a version of a table, or the latest one; None if there is no such table."""
     if not place.is_remote and not os.path.isdir(place.path(f"{table}/_delta_log")):
         return None
     from deltalake import DeltaTable
@@ -68,40 +59,40 @@ def opened(place: TablePlace, table: str) -> DeltaTable | None:
 
     with _explained(place):
         try:
-            return DeltaTable(place.path(table), storage_options=dict(place.options))
+            return DeltaTable(place.path(table), version, storage_options=dict(place.options))
         except TableNotFoundError:
             return None
 
 
-def run_of(table: DeltaTable) -> int:
-    """Return the latest run that a table has."""
-    return table.transaction_version(APP) or 0
+def latest_version(place: TablePlace, table: str) -> int | None:
+    """Return the number of the latest version, without a look at the table."""
+    names = place.listed(f"{table}/_delta_log")
+    return max((int(name[:20]) for name in names if _COMMIT.fullmatch(name)), default=None)
 
 
-def name_statistics(place: TablePlace, name: str) -> None:
-    """Give a table that an earlier kraftool made the property that readers need.
+class LaterCommits(NamedTuple):
+    """The effect of the commits after a version."""
 
-    Raises ConflictError if another commit was faster.
-    """
-    from deltalake import CommitProperties
-    from deltalake.exceptions import CommitFailedError
+    changes_data: bool
+    """False if they have only rearranged files, as OPTIMIZE does."""
+    only_ours: bool
+    """True if all changes of data are kraftool's."""
 
-    table = opened(place, name)
-    if table is None:
-        return
-    names = [field.name for field in table.schema().fields]
-    with _explained(place):
-        if _STATISTICS in table.metadata().configuration:
-            return
-        properties = CommitProperties(
-            custom_metadata={RUN: str(run_of(table))}, max_commit_retries=0
-        )
+
+def later_commits(place: TablePlace, table: str, after: int, latest: int) -> LaterCommits:
+    """Read the commits after a version. A commit that is no longer there may have done anything."""
+    changes, only_ours = False, True
+    for version in range(after + 1, latest + 1):
         try:
-            table.alter.set_table_properties(
-                _statistics_property(names), commit_properties=properties
-            )
-        except CommitFailedError:
-            raise ConflictError(name) from None
+            with place.open(f"{table}/_delta_log/{version:020}.json") as opened_file:
+                actions = [orjson.loads(line) for line in opened_file.read().splitlines() if line]
+        except (CannotWriteError, orjson.JSONDecodeError):
+            return LaterCommits(changes_data=True, only_ours=False)
+        files = (action.get("add") or action.get("remove") for action in actions)
+        if any(file and file.get("dataChange", True) for file in files):
+            changes = True
+            only_ours &= any(RUN in action.get("commitInfo", ()) for action in actions)
+    return LaterCommits(changes, only_ours)
 
 
 def _statistics_property(columns: Sequence[str]) -> dict[str, str]:
@@ -117,11 +108,13 @@ def active_files(place: TablePlace, table: DeltaTable) -> Iterator[ActiveFile]:
     for batch in actions.to_batches(max_chunksize=1_000):
         for action in batch.to_pylist():
             yield ActiveFile(
-                path=action["path"],
-                size=action["size_bytes"],
-                rows=action["num_records"] or 0,
-                least=action["min"] or {} if "min" in names else {},
-                greatest=action["max"] or {} if "max" in names else {},
+                action["path"],
+                action["size_bytes"],
+                action["num_records"] or 0,
+                *(
+                    action[key] or {} if key in names else {}
+                    for key in ("min", "max", "null_count")
+                ),
             )
 
 
@@ -140,43 +133,23 @@ def commit(
     name: str,
     table: DeltaTable | None,
     schema: ArrowSchema,
-    added: Sequence[Added],
-    removed: Sequence[Removed],
+    added: Sequence[StagedFile],
+    removed: Sequence[ActiveFile],
     run: int,
     metadata: Mapping[str, str] | None = None,
-) -> None:
-    """Make the next version of a table, or the table. Raise ConflictError if it is there."""
-    from deltalake import CommitProperties, Schema, Transaction
+) -> int:
+    """Make the next version of a table, or the table, and return its number. Raise ConflictError if
+    somebody else has made it."""
+    from deltalake import Schema
     from deltalake.exceptions import CommitFailedError, DeltaError
     from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
     now = time.time_ns() // 1_000_000
-    adds = [
-        AddAction(
-            path=file.path,
-            size=file.size,
-            partition_values={},
-            modification_time=now,
-            data_change=True,
-            stats=file.stats,
-        )
-        for file in added
-    ]
-    removes = [
-        RemoveAction(
-            path=file.path,
-            data_change=True,
-            deletion_timestamp=now,
-            size=file.size,
-            partition_values={},
-        )
-        for file in removed
-    ]
-    properties = CommitProperties(
-        custom_metadata={RUN: str(run), **(metadata or {})},
-        max_commit_retries=0,
-        app_transactions=[Transaction(APP, run)],
-    )
+    adds = [AddAction(file.path, file.size, {}, now, True, file.stats) for file in added]
+    removes = [RemoveAction(file.path, True, now, file.size, {}) for file in removed]
+    version = 0 if table is None else table.version() + 1
+    own = os.urandom(8).hex()
+    properties = _properties(run, {**(metadata or {}), _COMMIT_ID: own})
     with _explained(place):
         try:
             if table is None:
@@ -195,12 +168,37 @@ def commit(
                 table.create_write_transaction(
                     [*adds, *removes], "append", schema, commit_properties=properties
                 )
-        except CommitFailedError:
-            raise ConflictError(name) from None
-        except DeltaError:
-            if table is None and opened(place, name) is not None:
+        except DeltaError as error:
+            made = opened(place, name)
+            if made is None or not (table is None or isinstance(error, CommitFailedError)):
+                raise
+            # An answer that was lost looks like somebody else's commit.
+            if made.version() != version or made.history(1)[0].get(_COMMIT_ID) != own:
                 raise ConflictError(name) from None
-            raise
+    return version
+
+
+def _properties(run: int, metadata: Mapping[str, str]) -> CommitProperties:
+    from deltalake import CommitProperties
+
+    return CommitProperties({RUN: str(run), **metadata}, max_commit_retries=0)
+
+
+def restore(place: TablePlace, table: DeltaTable, version: int, run: int) -> None:
+    """Give a table the files of an earlier version again, in a commit of its own."""
+    with _explained(place):
+        table.restore(version, commit_properties=_properties(run, {}))
+
+
+def put_together(place: TablePlace, table: DeltaTable, run: int) -> None:
+    """Put small files together, without a change of data."""
+    from deltalake import WriterProperties
+
+    with _explained(place):
+        table.optimize.compact(
+            writer_properties=WriterProperties(compression="ZSTD"),
+            commit_properties=_properties(run, {}),
+        )
 
 
 def vacuum(place: TablePlace, table: DeltaTable, hours: int) -> None:

@@ -12,6 +12,7 @@ from functools import cache
 
 from kraftool.arrow.columns import (
     BATCHES,
+    COMMENT,
     FILES,
     FINDINGS,
     IDENTITY,
@@ -19,11 +20,15 @@ from kraftool.arrow.columns import (
     LONG,
     MOMENT,
     RECORDS,
+    STATE,
     TEXT,
     Columns,
     columns,
     record_types,
+    sources,
 )
+from kraftool.arrow.columns import arrow_schema as source_schema
+from kraftool.arrow.comments import comment_of
 from kraftool.arrow.untyped import ArrowSchema, pa
 from kraftool.spark.tables.story_columns import STATES, STORIES
 
@@ -84,11 +89,26 @@ def arrow_schema(name: str) -> ArrowSchema:
 
 @cache
 def file_schema(name: str) -> ArrowSchema:
-    """The Arrow schema of a table: the cluster, its own columns, and the day of rows with a time.
+    """The Arrow schema of a table's files: the cluster, its own columns, and the day of rows
+    with a time.
 
-    All rows of a file have one cluster and one day.
+    All rows of a file that a task writes have one cluster and one day.
     """
     fields = [pa.field(CLUSTER, TEXT), *arrow_schema(name)]
     if TABLES[name].dated:
         fields.append(pa.field(DATE, pa.date32()))
     return pa.schema(fields)
+
+
+@cache
+def commented_schema(name: str) -> ArrowSchema:
+    """The schema of a table with the comments that the source of the same rows has."""
+    names = (f"{RECORDS}.{name}", f"{STATE}.{name}")
+    source = next((known for known in names if known in sources()), "")
+    comments = {field.name: field.metadata for field in source_schema(source)} if source else {}
+    return pa.schema(
+        field.with_metadata(
+            comments.get(field.name) or {COMMENT: comment_of(field.name, None, None)}
+        )
+        for field in file_schema(name)
+    )

@@ -84,10 +84,10 @@ def look_at(task: LookTask) -> Looked:
             except KraftoolError:
                 unreadable = [task.files[-1].name]
                 new = []
-    tail = _tail(task.files, state)
-    listing = listing_of(
-        (split.file for split in tail), [split.start for split in tail], unreadable
-    )
+    tail, listing = _tail(task.files, state), ""
+    if tail or unreadable:
+        starts = [split.start for split in tail]
+        listing = listing_of((split.file for split in tail), starts, unreadable)
     same = change is None and not new and listing == before.tail
     return Looked(
         key=task.key,

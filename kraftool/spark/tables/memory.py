@@ -1,5 +1,4 @@
-"""The memory of earlier runs, cluster by cluster: how far each log is read, and which files have
-what.
+"""The memory of earlier runs, cluster by cluster: how far each log is read.
 
 Owns the form in which that is kept between runs, a JSON object for each cluster, in the table of
 the state. It refuses to judge what is new; `plan.py` does.
@@ -9,21 +8,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kraftool.storage.tail import TailState
-
-
-class Stored(NamedTuple):
-    """A committed file, below the place of the tables."""
-
-    path: str
-    rows: int
-    size: int
-
-    @property
-    def table(self) -> str:
-        return self.path.partition("/")[0]
 
 
 class ClusterKey(NamedTuple):
@@ -44,21 +31,12 @@ class ClusterKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogMemory:
-    """One log. `tail` is the listing of what lies behind the batches that were read, and
-    `tail_files` what of it is in the tables until it changes."""
+    """One log. `tail` is the listing of what is behind the batches that were read, whose rows are
+    in the tables until it changes; "" if there is nothing."""
 
     listing: str
     state: TailState
     tail: str = ""
-    tail_files: tuple[Stored, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WholeMemory:
-    """A file that is read as a whole, and again if it changes: a checkpoint."""
-
-    listing: str
-    files: tuple[Stored, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +46,9 @@ class GroupMemory:
     key: ClusterKey
     listing: str = ""
     logs: dict[str, LogMemory] = field(default_factory=dict)
-    wholes: dict[str, WholeMemory] = field(default_factory=dict)
-    replaced: tuple[Stored, ...] = ()
+    wholes: dict[str, str] = field(default_factory=dict)
+    """The listings of files that are read as a whole, and again if they change: checkpoints. ""
+    for one that could not be read."""
     unreadable: tuple[str, ...] = ()
     """What could not be read, and is tried again although nothing else has changed."""
 
@@ -84,15 +63,10 @@ class GroupMemory:
                         "listing": log.listing,
                         "state": log.state.to_json(),
                         "tail": log.tail,
-                        "tailFiles": log.tail_files,
                     }
                     for name, log in self.logs.items()
                 },
-                "wholes": {
-                    name: {"listing": whole.listing, "files": whole.files}
-                    for name, whole in self.wholes.items()
-                },
-                "replaced": self.replaced,
+                "wholes": self.wholes,
                 "unreadable": self.unreadable,
             }
         )
@@ -109,18 +83,9 @@ class GroupMemory:
                     listing=log["listing"],
                     state=TailState.from_json(log["state"]),
                     tail=log["tail"],
-                    tail_files=_stored(log["tailFiles"]),
                 )
                 for name, log in value["logs"].items()
             },
-            wholes={
-                name: WholeMemory(listing=whole["listing"], files=_stored(whole["files"]))
-                for name, whole in value["wholes"].items()
-            },
-            replaced=_stored(value["replaced"]),
+            wholes=value["wholes"],
             unreadable=tuple(value["unreadable"]),
         )
-
-
-def _stored(value: list[list[Any]]) -> tuple[Stored, ...]:
-    return tuple(Stored(*row) for row in value)

@@ -142,8 +142,7 @@ def compare(
                 LookTask(key=group.key, folder=folder, files=tuple(files), before=known)
             )
     for name, file in group.wholes.items():
-        kept = before.wholes.get(name)
-        if kept is None or kept.listing != listing_of([file]):
+        if before.wholes.get(name) != listing_of([file]):
             task.wholes.append(file)
     task.gone = _gone(before, {*group.logs, *moved}, reach)
     return task

@@ -1,9 +1,10 @@
 """One run of `pipeline tables`, from what is there to what is committed.
 
 Owns the order of the steps. If nothing is new, it does not start Spark, unless workers are to list
-very many folders of other machines. Otherwise it works in rounds, each over a limited number of
-files. A round has two jobs: one reads the headers of logs, and the other does all the work. All
-rounds are one commit. The driver sees only names, numbers and offsets: no record passes it.
+very many folders of other machines. A run has two jobs: one reads the headers of logs, and the
+other does all the work. A third one writes files again from which rows go, if there are any. Very
+many clusters are several runs, one after the other, each over a limited number of files. The driver
+sees only names, numbers and offsets: no record passes it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +21,17 @@ from kraftool.arrow.splits import SPLIT_BYTES
 from kraftool.decoders.json_marks import Count
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.listing import ListingJob
-from kraftool.spark.tables.commit import NOTHING, TableStore, held
-from kraftool.spark.tables.layout import DATE, TABLES
+from kraftool.spark.tables.commit import NOTHING, TableChange, TableStore, held
+from kraftool.spark.tables.commit_plan import commit_plan
+from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.looking import Looked, LookTask, look_at
 from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.place import place_of
 from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compare, departed, grouped
-from kraftool.spark.tables.run_changes import RunChanges
-from kraftool.spark.tables.settle import Settled, settle
+from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName, by_size, rewritten
 from kraftool.spark.tables.state import SharedOptions, Totals
-from kraftool.spark.tables.units import items_of, looks_of, range_size, rounds_of, units_of
-from kraftool.spark.tables.void import VoidFile, may_have
-from kraftool.spark.tables.work import Done, TablesRun, Unit, Void, work
+from kraftool.spark.tables.units import items_of, looks_of, range_size, runs_of, units_of
+from kraftool.spark.tables.work import Done, TablesRun, Unit, work
 from kraftool.spark.values import DistributedValues, parallelism
 from kraftool.storage.remote import shown_url
 
@@ -53,6 +53,8 @@ class TablesRequest:
     depth: int = DEPTH
     show_secrets: bool = False
     snapshots: bool = False
+    optimize: bool = False
+    """True if small files are to be put together."""
     split_bytes: int = SPLIT_BYTES
 
 
@@ -80,6 +82,8 @@ class TablesReport:
     """The number of the latest run that wrote something."""
     is_new: bool
     """True if this run wrote anything."""
+    is_optimized: bool
+    """True if small files were put together."""
     clusters: Count
     """Clusters that the ROOTs lead to; a directory without a cluster id counts as one."""
     changed_clusters: Count
@@ -116,16 +120,24 @@ class _Outcome:
 
     changed_clusters: int = 0
     is_new: bool = False
+    is_optimized: bool = False
     read_logs: int = 0
     bytes_read: int = 0
-    changes: RunChanges = field(default_factory=RunChanges)
+    added: dict[str, Totals] = field(default_factory=dict)
+    removed: dict[str, Totals] = field(default_factory=dict)
     log_changes: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
 
-    def take(self, tasks: Sequence[ClusterTask], looked: Sequence[Looked], own: Settled) -> None:
+    def take(
+        self,
+        tasks: Sequence[ClusterTask],
+        looked: Sequence[Looked],
+        changes: Mapping[str, TableChange],
+    ) -> None:
         """Add the result for some clusters."""
-        self.changes.take(own)
-        self.unreadable += own.unreadable
+        for name, change in changes.items():
+            self.added[name] = self.added.get(name, NOTHING) + Totals.of(change.added)
+            self.removed[name] = self.removed.get(name, NOTHING) + Totals.of(change.removed)
         self.read_logs += sum(bool(look.new) for look in looked)
         self.bytes_read += sum(split.size for look in looked for split in look.new)
         self.log_changes.update(look.change.change for look in looked if look.change is not None)
@@ -148,11 +160,10 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
                 session = started()
                 cores = parallelism(session)
                 pieces = range_size(comparison.tasks, wanted.split_bytes, cores)
-                for tasks in rounds_of(comparison.tasks):
-                    _round(session, store, tasks, pieces, cores, wanted, outcome)
-                outcome.is_new = bool(outcome.changes.tables or not store.memory_file.is_empty)
-                if outcome.is_new:
-                    store.commit(outcome.changes)
+                for tasks in runs_of(comparison.tasks):
+                    _run(session, store, tasks, pieces, cores, wanted, outcome)
+                    store.end()
+            outcome.is_optimized = wanted.optimize and store.put_together()
         return _report(store, comparison, outcome)
 
 
@@ -189,7 +200,7 @@ def _find(wanted: TablesRequest, store: TableStore, job: LookJob) -> _Found:
     return comparison
 
 
-def _round(
+def _run(
     session: SparkSession,
     store: TableStore,
     tasks: Sequence[ClusterTask],
@@ -198,10 +209,24 @@ def _round(
     wanted: TablesRequest,
     outcome: _Outcome,
 ) -> None:
-    """Do all work of some clusters. Only the outcome remains in memory."""
+    """Do all work of some clusters, and commit it."""
     looked = _looks(session, tasks, split_bytes, cores)
-    done = _works(session, store, tasks, looked, split_bytes, cores, wanted)
-    outcome.take(tasks, looked, settle(tasks, looked, done, store.memory_file))
+    plan = commit_plan(
+        tasks, looked, _works(session, store, tasks, looked, split_bytes, cores, wanted)
+    )
+
+    def rewrite(files: Sequence[TableFileName]) -> list[Rewritten]:
+        task = partial(rewritten, store.place, store.start(), plan.replaced)
+        items = list(by_size(files, split_bytes))
+        return DistributedValues.of(session, items).flat_map(task).collect()
+
+    changes: dict[str, TableChange] = {}
+    if not plan.is_empty:
+        changes = store.changes(plan, rewrite)
+        store.commit(plan, changes)
+        outcome.is_new = True
+    outcome.unreadable += plan.unreadable
+    outcome.take(tasks, looked, changes)
 
 
 def _looks(
@@ -229,7 +254,7 @@ def _works(
     for look in looked:
         looks.setdefault(look.key, {})[look.folder] = look
     units = (
-        _with_files(unit, store)
+        unit
         for task in tasks
         for unit in units_of(task, looks.get(task.group.key, {}), split_bytes)
     )
@@ -242,26 +267,13 @@ def _works(
     return [(numbered[outcome.number], outcome) for outcome in done]
 
 
-def _with_files(unit: Unit, store: TableStore) -> Unit:
-    """Tell a unit which files may have void rows."""
-    if not isinstance(unit, Void):
-        return unit
-    files = tuple(
-        VoidFile(name, path, str(day) if day else None, file.rows, file.size)
-        for name, file in store.files_of(unit.key.cluster_id)
-        if may_have(file, unit.places)
-        for path, day in [(f"{name}/{file.path}", file.least.get(DATE))]
-        if path not in unit.passed
-    )
-    return replace(unit, files=files)
-
-
 def _report(store: TableStore, comparison: _Found, outcome: _Outcome) -> TablesReport:
-    changes, totals = outcome.changes, store.summary.totals
+    tables = store.summary.tables
     return TablesReport(
         out=store.place.root,
         run_number=store.summary.run,
         is_new=outcome.is_new,
+        is_optimized=outcome.is_optimized,
         clusters=comparison.clusters,
         changed_clusters=outcome.changed_clusters,
         directories=comparison.directories,
@@ -274,11 +286,12 @@ def _report(store: TableStore, comparison: _Found, outcome: _Outcome) -> TablesR
                 added_files=added.files,
                 removed_rows=removed.rows,
                 removed_files=removed.files,
-                after=totals.get(name, NOTHING),
+                after=tables[name].totals,
             )
             for name in TABLES
-            if name in totals or name in changes.tables
-            for added, removed in [changes.totals(name)]
+            if name in tables and (tables[name].totals.files or name in outcome.added)
+            for added in [outcome.added.get(name, NOTHING)]
+            for removed in [outcome.removed.get(name, NOTHING)]
         ),
         log_changes=dict(sorted(outcome.log_changes.items())),
         unreadable=tuple(dict.fromkeys([*comparison.unreadable, *outcome.unreadable])),

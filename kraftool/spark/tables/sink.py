@@ -8,11 +8,12 @@ of one attempt of one task, and no table knows them until the driver has seen th
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from functools import cache
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kraftool.arrow.untyped import ArrowBatch, pa
@@ -35,6 +36,8 @@ _DISTINCT = frozenset({"offset", "position"})
 """Columns in which rows of one log rarely have the same value, but each is a little more than the
 one before. Files have the differences."""
 
+NOTHING_SAME: Mapping[str, Any] = MappingProxyType({})
+
 _Key = tuple[str, str | None, str | None]
 
 
@@ -43,7 +46,7 @@ class SinkError(KraftoolError):
 
 
 class StagedFile(NamedTuple):
-    """A file that a task wrote, below the place of the tables."""
+    """A file that a task wrote. `path` is relative to the table's folder."""
 
     table: str
     path: str
@@ -73,18 +76,14 @@ class Waiting:
         self.size = 0
 
 
-class _Open:
+class TableFile:
     """A file that is being written."""
 
-    def __init__(self, key: _Key, place: TablePlace, path: str) -> None:
-        self.key, self.path, self.rows = key, path, 0
-        table, cluster_id, day = key
-        self._schema = file_schema(table)
-        self._same: dict[str, Any] = {CLUSTER: file_text(cluster_id) if cluster_id else None}
-        if TABLES[table].dated:
-            self._same[DATE] = date.fromisoformat(day) if day else None
+    def __init__(self, place: TablePlace, table: str, path: str) -> None:
+        self.table, self.path, self.rows = table, path, 0
+        self._place, self._schema = place, file_schema(table)
         self._metadata: list[Any] = []
-        self.file = place.create(path)
+        self.file = place.create(f"{table}/{path}")
         self.writer = pq.ParquetWriter(
             self.file,
             self._schema,
@@ -94,12 +93,13 @@ class _Open:
             metadata_collector=self._metadata,
         )
 
-    def write(self, batches: list[ArrowBatch]) -> None:
+    def write(self, batches: list[ArrowBatch], same: Mapping[str, Any] = NOTHING_SAME) -> None:
+        """Add a row group. `same` has the columns of one value, which the batches lack."""
         table = pa.Table.from_batches(batches)
         count = table.num_rows
         columns = [
-            pa.repeat(pa.scalar(self._same[field.name], field.type), count)
-            if field.name in self._same
+            pa.repeat(pa.scalar(same[field.name], field.type), count)
+            if field.name in same
             else table.column(field.name)
             for field in self._schema
         ]
@@ -107,13 +107,14 @@ class _Open:
         self.writer.write_table(table, row_group_size=max(count, 1))
         self.rows += count
 
-    def close(self) -> str:
-        """Finish the file; its statistics."""
+    def close(self) -> StagedFile:
+        """Finish the file."""
         try:
             self.writer.close()
         finally:
             self.file.close()
-        return file_stats(self._metadata[0])
+        size = self._place.size(f"{self.table}/{self.path}")
+        return StagedFile(self.table, self.path, self.rows, size, file_stats(self._metadata[0]))
 
 
 class Sink:
@@ -133,7 +134,7 @@ class Sink:
         self._held, self._most_open = held, most_open
         self._waiting: dict[_Key, Waiting] = {}
         self._size = 0
-        self._open: OrderedDict[_Key, _Open] = OrderedDict()
+        self._open: OrderedDict[_Key, TableFile] = OrderedDict()
         self._done: list[StagedFile] = []
         self._count = 0
 
@@ -155,26 +156,27 @@ class Sink:
         """Give a file what waits for it, as a row group."""
         waiting = self._waiting.pop(key)
         self._size -= waiting.size
+        table, cluster_id, day = key
+        same: dict[str, Any] = {CLUSTER: file_text(cluster_id) if cluster_id else None}
+        if TABLES[table].dated:
+            same[DATE] = date.fromisoformat(day) if day else None
         with self._explained():
-            self._opened(key).write(waiting.batches)
+            self._opened(key).write(waiting.batches, same)
 
-    def _opened(self, key: _Key) -> _Open:
+    def _opened(self, key: _Key) -> TableFile:
         open_file = self._open.get(key)
         if open_file is not None:
             self._open.move_to_end(key)
             return open_file
         if len(self._open) >= self._most_open:
             self._close(next(iter(self._open)))
-        path = f"{key[0]}/{self._folder}/{self._name}-{self._count}.parquet"
+        path = f"{self._folder}/{self._name}-{self._count}.parquet"
         self._count += 1
-        self._open[key] = made = _Open(key, self._place, path)
+        self._open[key] = made = TableFile(self._place, key[0], path)
         return made
 
     def _close(self, key: _Key) -> None:
-        done = self._open.pop(key)
-        stats = done.close()
-        size = self._place.size(done.path)
-        self._done.append(StagedFile(key[0], done.path, done.rows, size, stats))
+        self._done.append(self._open.pop(key).close())
 
     def close(self) -> list[StagedFile]:
         """Write what waits; the files that there are now."""
@@ -192,19 +194,24 @@ class Sink:
         with self._explained():
             for open_file in self._open.values():
                 open_file.close()
-            opened = (open_file.path for open_file in self._open.values())
-            for path in (*opened, *(staged.path for staged in self._done)):
-                self._place.delete(path)
+            files: list[TableFile | StagedFile] = [*self._open.values(), *self._done]
+            for file in files:
+                self._place.delete(f"{file.table}/{file.path}")
         self._open.clear()
         self._waiting.clear()
         self._done, self._size = [], 0
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            with self._place.explained():
-                yield
-        except CannotWriteError as error:
-            raise SinkError(
-                f"{self._place.root} cannot be written by a Spark worker: {error.reason}"
-            ) from None
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self._place)
+
+
+@contextmanager
+def explained(place: TablePlace) -> Iterator[None]:
+    """Raise SinkError where a worker cannot write."""
+    try:
+        with place.explained():
+            yield
+    except CannotWriteError as error:
+        raise SinkError(
+            f"{place.root} cannot be written by a Spark worker: {error.reason}"
+        ) from None

@@ -74,12 +74,14 @@ def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Taking) -> N
         writers = {name: RowWriter(sink, name, cluster_id) for name in STORIES}
         shown = _Shown(places)
         paths = [shown.text(node.path) for node in timeline.nodes]
+        if cluster_id is None:  # one directory, by whose name its rows are replaced
+            paths = [directories[0][0].directory.name] * len(paths)
         for event in timeline.events:
             table = _TABLES.get(event.category)
             if table is not None:
                 row = _row(json_value(event_object(event, timeline)), table)
                 row["nodes"] = [shown.text(node) for node in row["nodes"]]
-                row["directories"] = [file_text(paths[index]) for index in event.nodes]
+                row["data_directories"] = [file_text(paths[index]) for index in event.nodes]
                 writers[table].add(row)
         for writer in writers.values():
             writer.finish()
@@ -119,7 +121,7 @@ def _row(event: dict[str, Any], table: str) -> dict[str, Any]:
     row |= {"disputed": event["isDisputed"], "nodes": event["labels"], "text": event["what"]}
     row["timestamp"] = row["timestamp_ms"] = event["timestampMs"]
     if table == "elections":
-        row["voters"] = data.get("voters")
+        row["voter_ids"] = data.get("voters")
     elif table == "voters":
         row["voter_ids"] = data["voters"]
         row["voters"] = [

@@ -1,12 +1,25 @@
 """The columns of the tables that tell what happened to a cluster, and what its state is.
 
-Owns their names and types. A story is told once for a cluster, whichever directories have it; a
-state is one directory's. It refuses to fill them: see `stories.py` and `states.py`.
+Owns their names and types, but those that the sources have, too. A story is told once for a
+cluster, whichever directories have it; a state is one directory's. It refuses to fill them: see
+`stories.py` and `states.py`.
 """
 
 from __future__ import annotations
 
-from kraftool.arrow.columns import FLAG, IDENTITY, INT, LONG, MOMENT, TEXT, Columns, list_of
+from kraftool.arrow.columns import (
+    FLAG,
+    IDENTITY,
+    INT,
+    LONG,
+    MOMENT,
+    STATE,
+    TEXT,
+    Columns,
+    columns,
+    list_of,
+)
+from kraftool.arrow.state_columns import entity_columns
 from kraftool.arrow.untyped import pa
 
 _TEXTS, _INTS = list_of(TEXT), list_of(INT)
@@ -23,7 +36,7 @@ _EVENT: Columns = {
     "visibility": TEXT,
     "disputed": FLAG,
     "nodes": _TEXTS,
-    "directories": _TEXTS,
+    "data_directories": _TEXTS,
     "text": TEXT,
 }
 """What `timeline` says of every event. `nodes` are those whose logs have it, as it calls them;
@@ -43,7 +56,7 @@ STORIES: dict[str, Columns] = {
     "elections": {
         **_EVENT,
         "leader": INT,
-        "voters": _INTS,
+        "voter_ids": _INTS,
         "granted_by": _INTS,
         "previous_leader": INT,
         "previous_epoch": INT,
@@ -85,29 +98,6 @@ STORIES: dict[str, Columns] = {
 }
 """A row is an event; one row for a cluster, however many of its directories have it."""
 
-_DIRECTORY: Columns = {name: kind for name, kind in IDENTITY.items() if name != "file"}
-
-_TOPIC: Columns = {"topic": TEXT, "topic_id": TEXT}
-
-_PARTITION: Columns = {
-    **_TOPIC,
-    "partition": INT,
-    "leader": INT,
-    "leader_epoch": INT,
-    "partition_epoch": INT,
-    "replicas": _INTS,
-    "isr": _INTS,
-    "elr": _INTS,
-    "last_known_elr": _INTS,
-    "adding_replicas": _INTS,
-    "removing_replicas": _INTS,
-    "directories": _TEXTS,
-    "leader_recovery_state": TEXT,
-}
-
-_STATE: Columns = {**_DIRECTORY, "newest": FLAG, "end_offset": LONG, "end_epoch": INT}
-"""Whose state, and up to where: `end_offset` is the offset after the last one that it has seen."""
-
 _RECORD: Columns = {
     **IDENTITY,
     "offset": LONG,
@@ -120,21 +110,14 @@ _RECORD: Columns = {
 }
 """The record that made a change, and whether readers of the metadata see it (KIP-868)."""
 
+_PARTITION = dict(entity_columns("partitions"))
+_TOPIC = {name: _PARTITION[name] for name in ("topic", "topic_id")}
+
 STATES: dict[str, Columns] = {
-    "topics": {
-        **_STATE,
-        **_TOPIC,
-        "partition_count": INT,
-        "configs": _CONFIGS,
-    },
-    "partitions": {**_STATE, **_PARTITION},
-    "topic_history": {
-        **_RECORD,
-        **_TOPIC,
-        "config": TEXT,
-        "configs": _CONFIGS,
-    },
+    "topics": {**columns(f"{STATE}.topics"), "configs": _CONFIGS},
+    "partitions": columns(f"{STATE}.partitions"),
+    "topic_history": {**_RECORD, **_TOPIC, "config": TEXT, "configs": _CONFIGS},
     "partition_history": {**_RECORD, **_PARTITION},
 }
-"""Of `topics` and `partitions` a row is an entity of one directory's state at its end; of the
-histories it is a change, with what the entity is after it."""
+"""Of `topics` and `partitions` a row is an entity of one directory's state at its end, as in the
+sources; of the histories it is a change, with what the entity is after it."""

@@ -14,7 +14,6 @@ from typing import NamedTuple, Protocol, TypeVar
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.splits import MOST_FILES, Split
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
-from kraftool.reports.text.printable import file_text
 from kraftool.spark.log_borders import borders
 from kraftool.spark.tables.looking import Looked, LookTask
 from kraftool.spark.tables.memory import ClusterKey
@@ -28,13 +27,12 @@ from kraftool.spark.tables.work import (
     Stories,
     Tail,
     Unit,
-    Void,
     Whole,
 )
 from kraftool.storage.tail import TailState
 
-_ROUND = 20_000
-"""Files of the clusters in one round: the driver keeps the results of their tasks."""
+_MOST_LISTED = 20_000
+"""Files of the clusters in one run: the driver keeps the results of their tasks."""
 _LEAST = 1 << 20
 """Bytes below which no task is worth its start."""
 _FEWEST_TASKS = 16
@@ -175,24 +173,18 @@ def _packed(things: Iterable[_Sized], size: int) -> Iterator[list[_Sized]]:
 
 
 def _changes(task: ClusterTask, looked: Mapping[str, Looked]) -> Iterator[Unit]:
-    changes = []
-    void = [(folder, "", 0) for folder in task.moved if folder in task.before.logs]
     owners = {folder: files[0].directory for folder, files in task.group.logs.items()}
-    for look in looked.values():
-        if look.change is not None:
-            changes.append(OwnedChange(owners[look.folder], look.folder, look.change))
-            if look.change.change == "TRUNCATED":
-                void.append((look.folder, look.change.segment, look.change.position))
+    changes = [
+        OwnedChange(owners[look.folder], look.folder, look.change)
+        for look in looked.values()
+        if look.change is not None
+    ]
     for folder, (_, change) in task.gone.items():
         name = folder.removesuffix(f"/{METADATA_FOLDER}")
         owner = FleetDirectory(name=name, cluster_id=task.group.key.cluster_id)
         changes.append(OwnedChange(owner, folder, change))
     if changes:
         yield Changes(key=task.group.key, cost=1, changes=tuple(changes))
-    if void:
-        replaced = {file.path for log in task.before.logs.values() for file in log.tail_files}
-        places = tuple((file_text(folder), segment, start) for folder, segment, start in void)
-        yield Void(key=task.group.key, cost=1 << 30, places=places, passed=frozenset(replaced))
 
 
 def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[Unit, ...]]:
@@ -217,17 +209,17 @@ def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[
     return items
 
 
-def rounds_of(tasks: list[ClusterTask]) -> Iterator[list[ClusterTask]]:
-    """Take the clusters from a list, and yield those of each round. The first of several rounds
-    have the largest clusters, since no round is faster than its longest task."""
-    if sum(map(_listed, tasks)) > _ROUND:
+def runs_of(tasks: list[ClusterTask]) -> Iterator[list[ClusterTask]]:
+    """Take the clusters from a list, and yield those of each run. The first of several runs have
+    the largest clusters, since no run is faster than its longest task."""
+    if sum(map(_listed, tasks)) > _MOST_LISTED:
         tasks.sort(key=lambda task: sum(look.size for look in task.looks))
     else:
         tasks.reverse()
     while tasks:
         group = [tasks.pop()]
         count = _listed(group[0])
-        while tasks and count + _listed(tasks[-1]) <= _ROUND:
+        while tasks and count + _listed(tasks[-1]) <= _MOST_LISTED:
             group.append(tasks.pop())
             count += _listed(group[-1])
         yield group

@@ -24,11 +24,10 @@ from kraftool.reports.files.file_report import read_file
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.layout import arrow_schema
-from kraftool.spark.tables.memory import ClusterKey, Stored
+from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.place import TablePlace
 from kraftool.spark.tables.sink import Sink, SinkError, StagedFile
 from kraftool.spark.tables.taking import RowWriter
-from kraftool.spark.tables.void import Place, VoidFile, rewrite
 from kraftool.storage.tail import LogRewrite
 
 
@@ -53,8 +52,6 @@ class Done:
     """Findings that say so."""
     unreadable: list[str] = field(default_factory=list)
     """Files that could not be read; "" for what is more than one file."""
-    removed: list[Stored] = field(default_factory=list)
-    """Files that are replaced by those of this unit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,26 +265,6 @@ class Changes(Unit):
         writer.finish()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Void(Unit):
-    """Rows that are of a log as it was before it was truncated, taken out of the tables.
-
-    `places` are folders, segments and positions from which on rows are void, `passed` files that
-    are replaced in any case, and `files` the others that may have such rows.
-    """
-
-    places: tuple[Place, ...]
-    passed: frozenset[str]
-    files: tuple[VoidFile, ...] = ()
-
-    @property
-    def only_reads(self) -> bool:
-        return False
-
-    def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        done.removed = rewrite(run.place, self.key.cluster_id, self.files, self.places, sink)
-
-
 def work(run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
     """Do the units of one task, in files of this attempt alone."""
     attempt = uuid.uuid4().hex[:12]
@@ -315,7 +292,7 @@ def work(run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
 def _note(key: ClusterKey, lost: Sequence[str], sink: Sink) -> None:
     table = ArrowRows(arrow_schema("findings"))
     for folder in lost:
-        name = folder.removesuffix(f"/{METADATA_FOLDER}")
+        name = key.name if key.cluster_id is None else folder.removesuffix(f"/{METADATA_FOLDER}")
         text = (
             "the log changed or vanished while it was read; none of what was new is in the tables"
         )

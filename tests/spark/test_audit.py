@@ -18,6 +18,7 @@ from kraftool.reports.doctor.doctor_json import doctor_document
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.files.locations import open_paths
+from kraftool.reports.findings.kinds.signatures import LOST_LOG
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.log_json import verify_log_document
@@ -96,7 +97,12 @@ def test_each_directory_has_the_findings_of_the_three_commands(told: Told) -> No
     assert len(directories) > 10
     findings = told.findings(weighty=False)
     for path in directories:
-        assert findings_of_audit(findings, path) == findings_by_command(path), path
+        said = findings_of_audit(findings, path)
+        alone = findings_by_command(path)
+        # The log of a node with two disks is in its other directory, which doctor was not given.
+        lost_log = {finding for finding in alone if finding[1] == LOST_LOG.code}
+        assert said | lost_log == alone, path
+        assert not (lost_log and said & lost_log), "fixtures have another directory with the log"
 
 
 _ALONE = """\

@@ -5,6 +5,7 @@ Directories are those that real Kafka left, copied and then changed in one respe
 
 import shutil
 import struct
+import tarfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -349,6 +350,17 @@ def test_a_wrong_leader_epoch_checkpoint_is_compared_with_the_log(dynamic: Path)
         assert "delete it" in finding.advice
     file.unlink()
     assert codes(dynamic) == ["KT-DIR-EPOCHS-MISSING"], "Kafka recreates it"
+
+
+def test_an_archive_that_ends_early_may_have_had_the_epochs(dynamic: Path, tmp_path: Path) -> None:
+    partition, archive = dynamic / PARTITION, tmp_path / "part.tar"
+    with tarfile.open(archive, "w") as packed:
+        packed.add(partition / LOG, f"data/{PARTITION}/{LOG}")
+        ends = packed.offset
+    archive.write_bytes(archive.read_bytes()[: ends - 512])
+    codes = [finding.code for report in read(archive).directories for finding in report.findings]
+    assert "KT-DIR-EPOCHS-MISSING" not in codes
+    assert codes, "it says that the archive ends early"
 
 
 def test_an_open_transaction_is_told_and_its_features_do_not_count(tmp_path: Path) -> None:

@@ -18,9 +18,15 @@ from kraftool.reports.findings.kinds import directory as kinds
 
 
 def epoch_findings(
-    path: str, files: Iterable[FileReport], summary: MetadataSummary, *, was_repaired: bool
+    path: str,
+    files: Iterable[FileReport],
+    summary: MetadataSummary,
+    *,
+    was_repaired: bool,
+    is_known: bool = True,
 ) -> Iterator[Finding]:
-    """Yield what is wrong with the file among the live files of a directory.
+    """Yield what is wrong with the file among the live files of a directory; without `is_known`, it
+    may be there without our knowing.
 
     A recovery plan (`was_repaired`) that changes the log deletes it, so that Kafka makes it again.
     """
@@ -29,7 +35,7 @@ def epoch_findings(
     if log is None:
         return
     if file is None:
-        if log.batches:
+        if log.batches and is_known:
             severity = Severity.INFO if was_repaired else None
             text = "there is no leader-epoch-checkpoint"
             yield kinds.EPOCHS_MISSING.at(path, text, severity=severity)

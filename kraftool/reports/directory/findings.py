@@ -58,6 +58,8 @@ class DirectoryCase:
     """Who voted when."""
     is_live: bool = False
     """True if another process holds the lock: the files then differ by when each was read."""
+    is_over_network: bool = False
+    """True if a leader sent the log, which has no small files beside it."""
     is_whole: bool = True
     """True if the data directory itself was read, and not only its partition."""
     roles: tuple[str, ...] = ()
@@ -294,7 +296,11 @@ def _latest_epoch(case: DirectoryCase) -> int:
 def _epochs(case: DirectoryCase) -> Iterator[Finding]:
     if not case.is_live:
         files = [file for file in case.files if file.is_live]
-        yield from epoch_findings(case.path, files, case.summary, was_repaired=case.was_repaired)
+        # An archive that was cut off may have had the file.
+        is_known = not case.cut and not case.is_over_network
+        yield from epoch_findings(
+            case.path, files, case.summary, was_repaired=case.was_repaired, is_known=is_known
+        )
 
 
 def _false_upgrade(case: DirectoryCase) -> Iterator[Finding]:

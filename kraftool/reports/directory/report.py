@@ -282,6 +282,7 @@ def _directory(
         summary=summary,
         history=history_of(ordered, summary, reading.events),
         is_live=lock is not None and lock.state is LockState.HELD,
+        is_over_network=location.kind is LocationKind.LIVE,
         is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
         or any(file.place is EntryPlace.ROOT for file in ordered),
         roles=roles,

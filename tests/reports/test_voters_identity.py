@@ -167,10 +167,9 @@ def test_a_controller_that_is_yet_to_be_added_is_info(tmp_path: Path) -> None:
     "how",
     [
         {"voted": (9, directory_of(9)), "leader_id": -1},
-        {"directory": directory_of(3)},
         {"log": started().control(2, leader(1, (1, 2, 3, 9))), "epoch": 2},
     ],
-    ids=["voted for itself", "a voter's directory id", "listed by a leader"],
+    ids=["voted for itself", "listed by a leader"],
 )
 def test_a_controller_that_took_itself_for_a_voter_is_a_warning(
     tmp_path: Path, how: dict[str, Any]
@@ -178,6 +177,13 @@ def test_a_controller_that_took_itself_for_a_voter_is_a_warning(
     outsider = node(tmp_path, 9, **how)
     settings = server(tmp_path / "s.properties", 9, log_dirs=str(outsider))
     assert ("NOT-A-VOTER", Severity.WARNING) in findings(settings)
+
+
+def test_a_controller_in_a_voters_directory_has_an_edited_node_id(tmp_path: Path) -> None:
+    """It starts as an observer: 4.3.0 and 3.9.1 did, and the voter is missing."""
+    edited = node(tmp_path, 9, directory=directory_of(3))
+    settings = server(tmp_path / "s.properties", 9, log_dirs=str(edited))
+    assert findings(settings) == [("NODE-ID-EDITED", Severity.ERROR)]
 
 
 def test_a_controller_outside_a_static_quorum_is_a_warning(tmp_path: Path) -> None:

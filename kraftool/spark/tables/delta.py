@@ -1,9 +1,10 @@
 """Delta tables, as far as a run needs them: open, add and remove files, take back, put together.
 
-Owns the one place that calls delta-rs. A commit is a new file in the table's log that nobody else
-can have made: on a disk by a link, in an object store by a conditional put. It never tries again
-by itself, so that a commit is at the version that its caller saw before it, or fails. Spark's
-workers import this module too, and need no delta-rs: the driver alone commits.
+Owns how a run calls delta-rs; the table of an audit's findings has its own calls. A commit is a new
+file in the table's log that nobody else can have made: on a disk by a link, in an object store by a
+conditional put. It never tries again by itself, so that a commit is at the version that its caller
+saw before it, or fails. Spark's workers import this module too, and need no delta-rs: the driver
+alone commits.
 """
 
 from __future__ import annotations

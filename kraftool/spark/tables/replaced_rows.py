@@ -205,17 +205,3 @@ def _rest(file: Any, replaced: ReplacedRows, to: TableFile) -> StagedFile:
 
 def _batches(file: Any, columns: Sequence[str]) -> Iterator[ArrowBatch]:
     yield from file.iter_batches(batch_size=_ROWS, columns=list(columns))
-
-
-def by_size(files: Sequence[TableFileName], size: int) -> Iterator[list[TableFileName]]:
-    """Yield files in groups of about a size, a task each."""
-    group: list[TableFileName] = []
-    weight = 0
-    for file in sorted(files, key=lambda name: -name.size):
-        if group and weight + file.size > size:
-            yield group
-            group, weight = [], 0
-        group.append(file)
-        weight += file.size
-    if group:
-        yield group

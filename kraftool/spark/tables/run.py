@@ -28,9 +28,9 @@ from kraftool.spark.tables.looking import Looked, LookTask, look_at
 from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.place import place_of
 from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compare, departed, grouped
-from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName, by_size, rewritten
+from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName, rewritten
 from kraftool.spark.tables.state import SharedOptions, Totals
-from kraftool.spark.tables.units import items_of, looks_of, range_size, runs_of, units_of
+from kraftool.spark.tables.units import items_of, looks_of, packed, range_size, runs_of, units_of
 from kraftool.spark.tables.work import Done, TablesRun, Unit, work
 from kraftool.spark.values import DistributedValues, parallelism
 from kraftool.storage.remote import shown_url
@@ -217,7 +217,7 @@ def _run(
 
     def rewrite(files: Sequence[TableFileName]) -> list[Rewritten]:
         task = partial(rewritten, store.place, store.start(), plan.replaced)
-        items = list(by_size(files, split_bytes))
+        items = list(packed(sorted(files, key=lambda file: -file.size), split_bytes))
         return DistributedValues.of(session, items).flat_map(task).collect()
 
     changes: dict[str, TableChange] = {}

@@ -65,7 +65,7 @@ def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) 
     if not task.only_gone and not task.forgotten:
         yield from _stories(group)
         yield from _states(task, looked, split_bytes)
-        for files in _packed(_all_files(group), split_bytes):
+        for files in packed(_all_files(group), split_bytes):
             cost = sum(fleet_file.size for fleet_file in files) // _JUDGED
             yield FindingsUnit(key=key, cost=cost, files=tuple(files))
         if group.unread:
@@ -114,7 +114,7 @@ def _states(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -
                     start=start,
                     end=end,
                 )
-    for together in _packed(small, split_bytes):
+    for together in packed(small, split_bytes):
         cost = _STATE * sum(directory.size for directory in together)
         own = tuple(directory.files for directory in together)
         yield States(key=key, cost=cost, directories=own, newest=newest)
@@ -142,7 +142,7 @@ def _ranges(key: ClusterKey, looked: Mapping[str, Looked], split_bytes: int) -> 
     for look in looked.values():
         own = sum(split.size for split in look.new)
         if own > split_bytes:
-            for splits in _packed(look.new, split_bytes):
+            for splits in packed(look.new, split_bytes):
                 yield _of_ranges(key, splits)
             continue
         if together and size + own > split_bytes:
@@ -158,8 +158,8 @@ def _of_ranges(key: ClusterKey, splits: Sequence[Split]) -> Unit:
     return Ranges(key=key, cost=sum(split.size for split in splits), splits=tuple(splits))
 
 
-def _packed(things: Iterable[_Sized], size: int) -> Iterator[list[_Sized]]:
-    """Things in groups of about a size."""
+def packed(things: Iterable[_Sized], size: int) -> Iterator[list[_Sized]]:
+    """Yield things in groups of about a size, a task each."""
     group: list[_Sized] = []
     weight = 0
     for thing in things:
@@ -246,4 +246,4 @@ def looks_of(
     looks = sorted(sized_looks, key=lambda look: -look.size)
     total = sum(look_task.size for look_task in looks)
     pack = min(max(total // max(_FEWEST_TASKS, 4 * cores), _LEAST), 4 * split_bytes)
-    return [tuple(group) for group in _packed(looks, pack)]
+    return [tuple(group) for group in packed(looks, pack)]

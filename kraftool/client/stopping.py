@@ -24,8 +24,8 @@ from kraftool.reports.text.json_form import in_json
 from kraftool.reports.text.words import listed, many, numbered
 
 _SEVERAL = (
-    "with more than three voters the voter that asks first loses the election after a clean stop,"
-    " and another one leads (KAFKA-20895)"
+    "with more than three voters, the voter that asks first after a clean stop of the leader is not"
+    " elected, and another one is (KAFKA-20895)"
 )
 """Of four or more, the votes of the two that know of the stop are no majority."""
 

@@ -164,22 +164,6 @@ class ActiveController:
             self._heartbeats.register(broker.id, is_fenced=broker.fenced)
             if not broker.fenced:
                 self._heartbeats.heard(Session(broker.id, broker.epoch), now_ms)
-        self._operations: dict[str, Callable[[int, ControllerRequest], Decision]] = {
-            "BrokerRegistration": self._register_broker,
-            "BrokerHeartbeat": self._heartbeat,
-            "ControllerRegistration": self._register_controller,
-            "UnregisterBroker": self._unregister_broker,
-            "AllocateProducerIds": self._allocate_producer_ids,
-            "AlterPartition": self._alter_partition,
-            "AssignReplicasToDirs": self._assign_directories,
-            "CreateTopics": self._create_topics,
-            "CreatePartitions": self._create_partitions,
-            "DeleteTopics": self._delete_topics,
-            "ElectLeaders": self._elect_leaders,
-            "IncrementalAlterConfigs": self._incremental_alter_configs,
-            "AlterConfigs": self._alter_configs,
-            "UpdateFeatures": self._update_features,
-        }
 
     # What whoever runs it asks for
 
@@ -265,7 +249,7 @@ class ActiveController:
             if request.deadline_ms is not None and now_ms > request.deadline_ms:
                 self._time_out(request)
                 raise RequestRefused(Error.REQUEST_TIMED_OUT)
-            decision = self._operations[request.api](now_ms, request)
+            decision = _OPERATIONS[request.api](self, now_ms, request)
         except RequestRefused as refused:
             body = refused_answer(request.api, request.body, refused)
             step.answers.append(Answered(request.number, body))
@@ -289,11 +273,6 @@ class ActiveController:
     def waiting(self) -> list[int]:
         """The numbers of the requests whose answers wait; they fail when the claim ends."""
         return [parked.answer.number for parked in self._parked if parked.answer is not None]
-
-    def end(self) -> None:
-        """Let go of the state at once. What refers to itself would stay until it is looked for."""
-        self._operations.clear()
-        self.state.end()
 
     # Records
 
@@ -465,3 +444,21 @@ def _no_upgrade(level: int) -> int:
         Error.INVALID_UPDATE_VERSION,
         f"this node has no raft log that could change kraft.version to {level}",
     )
+
+
+_OPERATIONS: dict[str, Callable[[ActiveController, int, ControllerRequest], Decision]] = {
+    "BrokerRegistration": ActiveController._register_broker,
+    "BrokerHeartbeat": ActiveController._heartbeat,
+    "ControllerRegistration": ActiveController._register_controller,
+    "UnregisterBroker": ActiveController._unregister_broker,
+    "AllocateProducerIds": ActiveController._allocate_producer_ids,
+    "AlterPartition": ActiveController._alter_partition,
+    "AssignReplicasToDirs": ActiveController._assign_directories,
+    "CreateTopics": ActiveController._create_topics,
+    "CreatePartitions": ActiveController._create_partitions,
+    "DeleteTopics": ActiveController._delete_topics,
+    "ElectLeaders": ActiveController._elect_leaders,
+    "IncrementalAlterConfigs": ActiveController._incremental_alter_configs,
+    "AlterConfigs": ActiveController._alter_configs,
+    "UpdateFeatures": ActiveController._update_features,
+}

@@ -56,10 +56,6 @@ class ControllerState:
         for name in image.topics.by_name:
             self._note_name(name)
 
-    def end(self) -> None:
-        """See `ActiveController.end`."""
-        self._delta.replayers.clear()
-
     # What records do to it
 
     def replay(self, offset: int, name: str, value: RecordValue) -> None:

@@ -6,8 +6,6 @@ the loader's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from kraftool.image.acls import AclsDelta
 from kraftool.image.client_quotas import ClientQuotasDelta
 from kraftool.image.cluster import ClusterDelta
@@ -16,7 +14,7 @@ from kraftool.image.delegation_tokens import DelegationTokenDelta
 from kraftool.image.features import FeaturesDelta
 from kraftool.image.image import MetadataImage, Provenance
 from kraftool.image.producer_ids import ProducerIdsDelta
-from kraftool.image.replay import RecordValue, ReplayError, replayers, replays
+from kraftool.image.replay import RecordValue, Replayer, ReplayError, replayers, replays
 from kraftool.image.scram import ScramDelta
 from kraftool.image.seen import SeenChanges
 from kraftool.image.topics import TopicsDelta
@@ -35,37 +33,26 @@ class MetadataDelta:
         self.acls = AclsDelta(image.acls)
         self.scram = ScramDelta(image.scram)
         self.delegation_tokens = DelegationTokenDelta(image.delegation_tokens)
-        self.replayers: dict[str, Callable[[RecordValue], None]] = {}
-        """The method that replays each record."""
-        for aspect in (
-            self.features,
-            self.cluster,
-            self.topics,
-            self.configs,
-            self.client_quotas,
-            self.producer_ids,
-            self.acls,
-            self.scram,
-            self.delegation_tokens,
-            self,
-        ):
-            self.replayers.update(replayers(aspect))
+
+    def replayers(self) -> dict[str, Replayer]:
+        """The method that replays each record. The delta does not keep them: methods of its own
+        would keep it, and the image before, until Python looks for cycles."""
+        return {name: self._replayer(*place) for name, place in _PLACES.items()}
 
     def replay(self, name: str, record: RecordValue) -> None:
         """Apply a record. Raises ReplayError, and has changed nothing, where it does not fit."""
-        replayer = self.replayers.get(name)
-        if replayer is None:
+        place = _PLACES.get(name)
+        if place is None:
             raise ReplayError(f"no image holds a {name}")
-        replayer(record)
+        self._replayer(*place)(record)
+
+    def _replayer(self, aspect: str, method: str) -> Replayer:
+        replayer: Replayer = getattr(getattr(self, aspect) if aspect else self, method)
+        return replayer
 
     def watch(self, seen: SeenChanges) -> None:
         """Put what records change from now on into `seen`."""
         self.topics.seen = self.configs.seen = seen
-
-    @property
-    def replayed(self) -> frozenset[str]:
-        """The names of all records that can be replayed."""
-        return frozenset(self.replayers)
 
     @replays("RemoveTopicRecord")
     def remove_topic(self, record: RecordValue) -> None:
@@ -91,3 +78,24 @@ class MetadataDelta:
             scram=self.scram.apply(),
             delegation_tokens=self.delegation_tokens.apply(),
         )
+
+
+_ASPECTS: dict[str, type] = {
+    "features": FeaturesDelta,
+    "cluster": ClusterDelta,
+    "topics": TopicsDelta,
+    "configs": ConfigurationsDelta,
+    "client_quotas": ClientQuotasDelta,
+    "producer_ids": ProducerIdsDelta,
+    "acls": AclsDelta,
+    "scram": ScramDelta,
+    "delegation_tokens": DelegationTokenDelta,
+    "": MetadataDelta,
+}
+_PLACES = {
+    name: (aspect, method) for aspect, kind in _ASPECTS.items() for name, method in replayers(kind)
+}
+"""The aspect that replays each record, and its method. What concerns two aspects at once comes
+last, and so is taken before what one of them would do."""
+REPLAYED = frozenset(_PLACES)
+"""The names of all records that can be replayed."""

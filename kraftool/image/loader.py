@@ -14,7 +14,7 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.native_rows import Place, RowChanges
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
-from kraftool.image.replay import RecordValue, ReplayError
+from kraftool.image.replay import RecordValue, Replayer, ReplayError
 from kraftool.image.seen import SeenChanges
 
 BEGIN, END, ABORT = "BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord"
@@ -49,7 +49,7 @@ class ImageLoader:
         self._begun: tuple[int, str] | None = None
         self._records = 0
         self._last = self._batch = image.provenance
-        self._quick: dict[str, Callable[[RecordValue], None]] = {}
+        self._quick: dict[str, Replayer] = {}
         self._quick_of: MetadataDelta | None = None
 
     @property
@@ -119,11 +119,12 @@ class ImageLoader:
             self.end_batch(*last)
         return place, records
 
-    def _quick_replayers(self) -> dict[str, Callable[[RecordValue], None]]:
+    def _quick_replayers(self) -> dict[str, Replayer]:
         if self._quick_of is not self._delta:
             self._quick_of = self._delta
-            every = self._delta.replayers
-            self._quick = {name: every[name] for name in every.keys() - self.by_itself}
+            self._quick = self._delta.replayers()
+            for name in self.by_itself:
+                self._quick.pop(name, None)
         return self._quick
 
     def _transaction(self, offset: int, name: str, record: RecordValue) -> None:

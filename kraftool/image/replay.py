@@ -6,7 +6,7 @@ ReplayError, and the state stays as it was before the record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -15,6 +15,9 @@ from kraftool.decoders.errors import KraftoolError
 RecordValue = dict[str, Any]
 WrittenRecord = tuple[str, int, RecordValue]
 """A record to be written: its name, its version and its value."""
+
+Replayer = Callable[[RecordValue], None]
+"""Applies a record of one type."""
 
 Lost = Callable[[str], None]
 """Told of state that the records of a metadata.version cannot hold."""
@@ -37,15 +40,8 @@ def replays(*names: str) -> Callable[[_Method], _Method]:
     return mark
 
 
-def replayers(delta: object) -> Iterator[tuple[str, Callable[[RecordValue], None]]]:
-    """The records that a delta replays, with the method for each."""
-    kind: Any = type(delta)
-    for name, attribute in _replayers(kind):
-        yield name, getattr(delta, attribute)
-
-
 @cache
-def _replayers(kind: type) -> tuple[tuple[str, str], ...]:
+def replayers(kind: type) -> tuple[tuple[str, str], ...]:
     """The records that a class of deltas replays, with the name of the method for each."""
     return tuple(
         (name, attribute)

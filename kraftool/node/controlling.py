@@ -233,8 +233,6 @@ class Controlling:
     def _end(self) -> None:
         """Not the controller any more: tell whoever waits."""
         self._timed_out = self.timed_out_heartbeats
-        if self.active is not None:
-            self.active.end()
         self._epoch, self.active, self._turn = -1, None, None
         self._queue.clear()
         if self._work is not None:

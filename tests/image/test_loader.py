@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -15,6 +17,10 @@ BEGIN: Told = ("BeginTransactionRecord", {"name": "work"})
 END: Told = ("EndTransactionRecord", {})
 ABORT: Told = ("AbortTransactionRecord", {"reason": "why"})
 NOOP: Told = ("NoOpRecord", {})
+
+
+def refuse(offset: int, name: str, error: ReplayError) -> None:
+    raise error
 
 
 def load(*batches: list[Told], epoch: int = 3) -> ImageLoader:
@@ -104,6 +110,20 @@ def test_reading_the_image_does_not_disturb_the_replay() -> None:
         halting.image()
     halting.end_batch(105, 3, 1000)
     assert halting.image() == whole.image()
+
+
+def test_an_image_that_nobody_needs_is_gone_at_once() -> None:
+    """A node looks for unreachable cycles rarely, and each image of a large cluster is large."""
+    loader = ImageLoader()
+    loader.replay_run(0, [topic("foo", FOO)], refuse)
+    delta = weakref.ref(loader.delta)
+    gc.disable()
+    try:
+        loader.image()
+        loader.replay_run(1, [topic("bar", BAR)], refuse)
+        assert delta() is None
+    finally:
+        gc.enable()
 
 
 def test_replay_goes_on_from_a_snapshots_image() -> None:

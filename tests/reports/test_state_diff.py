@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.image.delta import MetadataDelta
+from kraftool.image.delta import REPLAYED, MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.reports.state import change_times
 from kraftool.reports.state.compare import Offsets, load_two
@@ -285,5 +285,5 @@ def test_what_is_wrong_with_one_path_is_told_once(tmp_path: Path) -> None:
 
 
 def test_each_record_that_can_be_replayed_changes_something_that_gets_a_time() -> None:
-    for name in MetadataDelta(EMPTY).replayed - {"NoOpRecord"}:
+    for name in REPLAYED - {"NoOpRecord"}:
         assert list(change_times._keys(name, defaultdict(str), {})), name

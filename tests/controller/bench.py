@@ -6,10 +6,14 @@ Owns the clock, the commits, and the bodies of requests with Kafka's defaults.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import count
 from typing import Any
 
+import pytest
+
+from kraftool.controller import controller
 from kraftool.controller.controller import (
     ActiveController,
     ControllerRequest,
@@ -232,6 +236,19 @@ class Bench:
         answer = self.ask("AlterPartition", version, body)
         altered: dict[str, Any] = answer["topics"][0]["partitions"][0]
         return altered
+
+
+def decide_by(
+    patch: pytest.MonkeyPatch, active: ActiveController, api: str, decide: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Have this controller decide otherwise on requests of an API; how it did so before."""
+    usual = controller._OPERATIONS[api]
+
+    def other(asked: ActiveController, *arguments: Any) -> Any:
+        return decide(*arguments) if asked is active else usual(asked, *arguments)
+
+    patch.setitem(controller._OPERATIONS, api, other)
+    return partial(usual, active)
 
 
 def incarnation(broker_id: int, life: int) -> str:

@@ -15,7 +15,7 @@ from kraftool.controller.timers import PeriodicTask
 from kraftool.decoders.error_codes import Error
 from kraftool.image.loader import ImageLoader
 from kraftool.image.replay import ReplayError
-from tests.controller.bench import Bench, bootstrap, ranges
+from tests.controller.bench import Bench, bootstrap, decide_by, ranges
 
 BEGIN, END, ABORT = "BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord"
 LEVEL = "FeatureLevelRecord"
@@ -173,7 +173,7 @@ def test_qc18_a_record_that_cannot_be_replayed_is_a_fault(
     bench = Bench().with_brokers([1])
     removal = ("RemoveTopicRecord", 0, {"topicId": "A" * 21 + "Q"})
     wrong = Decision(answer={}, records=[removal])
-    monkeypatch.setattr(bench.active, "_operations", {"CreateTopics": lambda *_: wrong})
+    decide_by(monkeypatch, bench.active, "CreateTopics", lambda *_: wrong)
     with pytest.raises(ReplayError):
         bench.ask("CreateTopics", 7, creation("foo"))
     assert bench.active.handling is not None

@@ -26,7 +26,7 @@ from kraftool.raft.messages import (
     RemoveVoterRequest,
 )
 from kraftool.raft.roles import Leader
-from tests.controller.bench import bootstrap, directory, incarnation, ranges
+from tests.controller.bench import bootstrap, decide_by, directory, incarnation, ranges
 from tests.node.quorum import CLUSTER_ID, QUICK, Quorum
 
 _LEVELS = {"kraft.version": (0, 1), "metadata.version": (7, 33)}
@@ -135,7 +135,7 @@ def test_qc21_a_controller_that_fails_gives_up_the_leadership_to_whom_it_prefers
         monkeypatch.setattr(leader, "sender", SimpleNamespace(send=send))
         active = controllers.of[failing].active
         assert active is not None
-        monkeypatch.setattr(active, "_operations", {"BrokerRegistration": broken})
+        decide_by(monkeypatch, active, "BrokerRegistration", broken)
         asked = controllers.of[failing].ask("BrokerRegistration", 4, registration(1))
         answer = await asyncio.wait_for(asked, 20)
         assert answer["errorCode"] == Error.UNKNOWN_SERVER_ERROR
@@ -317,15 +317,13 @@ class Held:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, controlling: Controlling, api: str) -> None:
         assert controlling.active is not None
         self.has_begun, self._goes_on = threading.Event(), threading.Event()
-        decide = controlling.active._operations[api]
 
         def hold(*arguments: Any) -> Any:
             self.has_begun.set()
             assert self._goes_on.wait(20), "somebody lets it go"
             return decide(*arguments)
 
-        operations = controlling.active._operations | {api: hold}
-        monkeypatch.setattr(controlling.active, "_operations", operations)
+        decide = decide_by(monkeypatch, controlling.active, api, hold)
 
     def let_go(self) -> None:
         self._goes_on.set()

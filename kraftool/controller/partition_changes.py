@@ -78,8 +78,7 @@ class PartitionChange:
         self._complete_reassignment()
         self._work_out_elr()
         self._elect(value)
-        leaves = set(self.partition.replicas) - set(self.replicas)
-        if leaves and "leader" not in value:
+        if "leader" not in value and not set(self.replicas).issuperset(self.partition.replicas):
             value["leader"] = self.partition.leader  # named again, so that its epoch goes up
         self._write_elr(value)
         self._write_isr(value)
@@ -191,6 +190,9 @@ class PartitionChange:
 
     def _write_assignment(self, value: RecordValue) -> None:
         partition = self.partition
+        is_as_before = self.replicas is partition.replicas and self.assigned is None
+        if is_as_before and all(partition.directories):
+            return  # nearly always
         if self.state.level >= DIRECTORIES_LEVEL:
             there = dict(zip(partition.replicas, partition.directories, strict=True))
             if self.assigned is not None:

@@ -12,6 +12,7 @@ import os
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import orjson
 
@@ -87,7 +88,7 @@ def read(path: str) -> tuple[Survey, ...]:
             data = file.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             raise DocumentError(f"more than {_MOST_BYTES} bytes unpacked")
-        surveys = from_document(Collected, orjson.loads(data), "it").surveys
+        surveys = from_document(Collected, _of_today(orjson.loads(data)), "it").surveys
         return tuple(replace(survey, collect_file=path) for survey in surveys)
     except (OSError, EOFError, zlib.error, orjson.JSONDecodeError) as error:
         raise KraftoolError(
@@ -95,3 +96,52 @@ def read(path: str) -> tuple[Survey, ...]:
         ) from None
     except DocumentError as error:
         raise KraftoolError(f"{path}: {error.message}", hint=error.hint) from None
+
+
+def _of_today(document: Any) -> Any:
+    """The document as it is written now: a survey had `quorum` before it had `node`."""
+    if isinstance(document, dict) and isinstance(surveys := document.get("surveys"), list):
+        return {**document, "surveys": [_survey_of_today(survey) for survey in surveys]}
+    return document
+
+
+def _survey_of_today(survey: Any) -> Any:
+    if not isinstance(survey, dict):
+        return survey
+    others = {
+        name: _survey_of_today(survey[name]) for name in ("putBack", "restored") if name in survey
+    }
+    quorum = survey.get("quorum")
+    if not isinstance(quorum, dict):
+        return {**survey, **others}
+    rest = {name: value for name, value in survey.items() if name != "quorum"}
+    return {**rest, **others, "node": _node_of(quorum)}
+
+
+def _node_of(quorum: dict[str, Any]) -> dict[str, Any]:
+    """The members of `quorum` where `node` has them. What nobody knows is left for the reader."""
+    node: dict[str, Any] = {}
+    log: dict[str, Any] = {}
+    settings: dict[str, Any] = {"listeners": [], "staticVoters": [], "timing": {}}
+    for name, value in quorum.items():
+        if name in ("nodeId", "directoryId", "clusterId", "staticVoters"):
+            settings[name] = value
+        elif name == "fetchTimeoutMs":
+            settings["timing"] = {name: value}
+        elif name == "quorumState" and isinstance(value, list) and len(value) == 2:
+            epoch, leader = value
+            node["election"] = {"epoch": epoch, "leaderId": None if leader == -1 else leader}
+        elif name in _OF_LOG:
+            log[_OF_LOG[name]] = value
+        else:
+            node[name] = value
+    return {**node, "settings": settings, "log": log}
+
+
+_OF_LOG = {"startOffset": "start", "endOffset": "end"} | {
+    name: name
+    for name in (
+        "epochs", "believedEpochs", "snapshots", "voterSets", "kraftVersions", "leaders", "behind",
+        "isTorn", "odd", "lastTimestampMs",
+    )
+}  # fmt: skip

@@ -89,13 +89,17 @@ class _Copy:
         if survey is None:
             return None
         known = {file.target for file in survey.files}
-        quorum = survey.quorum
-        if quorum is not None and own.quorum is not None:
-            quorum = replace(
-                quorum,
-                static_voters=own.quorum.static_voters,
-                fetch_timeout_ms=own.quorum.fetch_timeout_ms,
-                is_running=own.quorum.is_running,
+        node = survey.node
+        if node is not None and own.node is not None:
+            known_settings = own.node.settings
+            node = replace(
+                node,
+                settings=replace(
+                    node.settings,
+                    static_voters=known_settings.static_voters,
+                    timing=known_settings.timing,
+                ),
+                is_running=own.node.is_running,
             )
         return replace(
             survey,
@@ -108,7 +112,7 @@ class _Copy:
             bootstrap_complaint=own.bootstrap_complaint,
             files=(*survey.files, *(file for file in own.files if file.target not in known)),
             half_done=own.half_done,
-            quorum=quorum,
+            node=node,
         )
 
 

@@ -88,20 +88,24 @@ def _shown(value: bytes) -> str:
 
 def _written(members: Mapping[str, DocumentMember], values: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        key: to_document(value)
+        key: to_document(_listed(value) if members[key].kind == Endpoints else value)
         for key, value in values.items()
         if members[key].default is MISSING or value != members[key].default
     }
+
+
+def _listed(endpoints: Endpoints) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {"listener": name, "host": endpoint.host, "port": endpoint.port}
+        for name, endpoint in endpoints.items()
+    )
 
 
 def _voter_members(voter: Voter) -> dict[str, Any]:
     return {
         "id": voter.id,
         "directoryId": voter.directory_id or "",
-        "endpoints": tuple(
-            {"listener": name, "host": endpoint.host, "port": endpoint.port}
-            for name, endpoint in voter.endpoints.items()
-        ),
+        "endpoints": voter.endpoints,
         "minKraftVersion": voter.kraft_version.min,
         "maxKraftVersion": voter.kraft_version.max,
     }
@@ -166,7 +170,7 @@ def _dataclass(kind: Any, document: Any, where: str) -> Any:
     values = _values(_members(kind), document, where)
     try:
         return kind(**{field.name: values[camel(field.name)] for field in fields(kind)})
-    except DocumentError as error:
+    except KraftoolError as error:
         raise DocumentError(f"{where}: {error.message}", hint=error.hint) from None
 
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from kraftool.repair.plan import Plan, Risk
 from kraftool.repair.quorum_assessment import QuorumAssessment
-from kraftool.repair.quorum_survey import surveyed_node
 from kraftool.repair.ranking import hosts_of
 from kraftool.repair.request import Acceptance
 from kraftool.repair.survey import Survey
@@ -108,10 +107,10 @@ def _counts_as_lost(ids: Sequence[int]) -> str:
 
 def surveyed_case(surveys: Sequence[Survey]) -> ElectionCase:
     """The quorum at rest, of the cluster that most surveys are of."""
-    counting = [survey for survey in surveys if survey.quorum is not None]
+    counting = [survey for survey in surveys if survey.node is not None]
     home = home_of(survey.identity.cluster_id for survey in counting)
     return quorum_of(
-        surveyed_node(survey.quorum, survey.path)
+        replace(survey.node, source=survey.path)
         for survey in counting
-        if survey.quorum is not None and (survey.identity.cluster_id or home) == home
+        if survey.node is not None and (survey.identity.cluster_id or home) == home
     )

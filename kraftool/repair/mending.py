@@ -172,8 +172,8 @@ def _stuck(standing: QuorumAssessment, mends: Sequence[Mend]) -> Iterator[Mend]:
     """Yield why Kafka exits on a directory that no case repairs, as with settings and mounts."""
     repaired = {mend.host.name for mend in mends if not mend.is_note}
     for host in standing.hosts:
-        quorum = host.survey.quorum
-        obstacle = quorum.obstacle if quorum is not None else None
+        node = host.survey.node
+        obstacle = node.obstacle if node is not None else None
         if obstacle is None or (host.name in repaired and obstacle.code not in _OF_PEOPLE):
             continue
         yield Mend(

@@ -186,7 +186,7 @@ def _cluster(host: Host) -> str:
 
 def _cluster_id(hosts: tuple[Host, ...]) -> str:
     """That of most nodes; of those with metadata where as many have another."""
-    nodes = [host for host in hosts if host.survey.quorum is not None] or hosts
+    nodes = [host for host in hosts if host.survey.node is not None] or hosts
     counts = Counter(_cluster(host) for host in nodes if _cluster(host))
     best = max(
         counts,

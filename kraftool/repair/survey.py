@@ -22,7 +22,7 @@ from kraftool.repair.plan import (
     RestoredFile,
 )
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
-from kraftool.repair.quorum_survey import SurveyedQuorum
+from kraftool.reports.election.case import NodeCase
 
 SCHEMA_VERSION = 1
 MOST_BATCHES = 4096
@@ -269,7 +269,7 @@ class Survey:
     """The same directory with runs of good batches from the other directories that were given."""
     restored_files: tuple[RestoredFile, ...] = ()
     """In the restored survey: the segments that it has with other bytes than the disk."""
-    quorum: SurveyedQuorum | None = None
+    node: NodeCase | None = None
     """For the judgement of the quorum; None if no file names the node."""
 
     def __post_init__(self) -> None:
@@ -282,6 +282,17 @@ class Survey:
         for snapshot in self.snapshots:
             if snapshot.name not in names:
                 raise DocumentError(f"{snapshot.name} is not among the files")
+        if self.node is not None:
+            log = self.node.log
+            for pairs in (
+                log.epochs,
+                log.believed_epochs or (),
+                log.voter_sets,
+                log.kraft_versions,
+            ):
+                keys = [pair[0] for pair in pairs]
+                if keys != sorted(set(keys)):
+                    raise DocumentError("node.log has pairs that do not rise")
 
     @property
     def end(self) -> OffsetAndEpoch:

@@ -29,7 +29,6 @@ from kraftool.repair.flipped_bit import with_bits, with_content
 from kraftool.repair.half_done import half_done
 from kraftool.repair.log_survey import LogSurvey
 from kraftool.repair.plan import DirectoryIdentity
-from kraftool.repair.quorum_survey import quorum_survey
 from kraftool.repair.run_survey import ReadDirectory
 from kraftool.repair.survey import (
     SCHEMA_VERSION,
@@ -45,6 +44,8 @@ from kraftool.repair.surveyed_state import epoch_before, replayed_state, why_no_
 from kraftool.repair.whole_rest import files_from_snapshot_on
 from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
 from kraftool.reports.directory.voter_sources import sources_of
+from kraftool.reports.election.case import NodeCase
+from kraftool.reports.election.read import node_case
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
@@ -63,6 +64,7 @@ from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import ByteSource, BytesSource
 
 Progress = Callable[[str, int], None]
+_MOST_LEADERS = 4096
 _BESIDE_TOPICS = (METADATA_FOLDER, META_PROPERTIES, BOOTSTRAP_CHECKPOINT)
 """What a data directory has of a node's metadata."""
 
@@ -318,7 +320,7 @@ class _Surveying:
             half_done=half_done(self.report.path) if self.location.is_on_disk else "",
             stopping=tuple(self._stopping(entries)),
             unread=unread,
-            quorum=quorum_survey(self.source) if self.has_log else None,
+            node=_carried(node_case(self.source)) if self.has_log else None,
         )
         begun = self._with_voters(begun)
         return self._with_state(begun, read)
@@ -473,6 +475,14 @@ class _Surveying:
                 whole=False,
                 complaint=error.message,
             )
+
+
+def _carried(node: NodeCase | None) -> NodeCase | None:
+    """The node without what nothing is judged by, and with its newest leaders."""
+    if node is None:
+        return None
+    log = replace(node.log, leaders=node.log.leaders[-_MOST_LEADERS:])
+    return replace(node, log=log, notes=())
 
 
 def _without_reserved(voters: VoterSet) -> VoterSet:

@@ -228,18 +228,21 @@ def repaired(standing: QuorumAssessment, mends: Sequence[Mend]) -> QuorumAssessm
 def _with_log_of(survey: Survey, source: Survey) -> Survey:
     """A directory with the log and the snapshots of another."""
     files = [file for file in survey.files if file.target.name not in _names(source)]
-    quorum = survey.quorum
-    if quorum is not None and source.quorum is not None:
-        quorum = replace(
-            source.quorum,
-            node_id=quorum.node_id,
-            directory_id=quorum.directory_id,
-            cluster_id=quorum.cluster_id,
-            quorum_state=quorum.quorum_state,
+    node = survey.node
+    if node is not None and source.node is not None:
+        node = replace(
+            source.node,
+            settings=replace(
+                source.node.settings,
+                node_id=node.settings.node_id,
+                directory_id=node.settings.directory_id,
+                cluster_id=node.settings.cluster_id,
+            ),
+            election=node.election,
         )
     return replace(
         survey,
-        quorum=quorum,
+        node=node,
         log=source.log,
         snapshots=source.snapshots,
         state=source.state,
@@ -251,12 +254,11 @@ def _with_log_of(survey: Survey, source: Survey) -> Survey:
 
 
 def _emptied(survey: Survey) -> Survey:
-    quorum = survey.quorum
-    if quorum is not None:
-        quorum = replace(
-            quorum, start_offset=0, end_offset=0, epochs=(), snapshots=(), leaders=(), behind=None
-        )
-    return replace(survey, log=None, snapshots=(), state=None, quorum=quorum)
+    node = survey.node
+    if node is not None:
+        empty = replace(node.log, start=0, end=0, epochs=(), snapshots=(), leaders=(), behind=None)
+        node = replace(node, log=empty)
+    return replace(survey, log=None, snapshots=(), state=None, node=node)
 
 
 def _after_its_snapshot(survey: Survey) -> Survey:
@@ -277,16 +279,11 @@ def _after_its_snapshot(survey: Survey) -> Survey:
         epochs=tuple(epochs),
         broken=None,
     )
-    quorum = survey.quorum
-    if quorum is not None:
-        quorum = replace(
-            quorum,
-            start_offset=newest.offset,
-            end_offset=end,
-            epochs=tuple(epochs),
-            behind=None,
-        )
-    return replace(survey, log=whole, quorum=quorum)
+    node = survey.node
+    if node is not None:
+        rest = replace(node.log, start=newest.offset, end=end, epochs=tuple(epochs), behind=None)
+        node = replace(node, log=rest)
+    return replace(survey, log=whole, node=node)
 
 
 def _names(survey: Survey) -> frozenset[str]:

@@ -50,7 +50,7 @@ _ENDPOINT = {
 _VOTER = {
     "id": DocumentMember(int),
     "directoryId": DocumentMember(str, ""),
-    "endpoints": DocumentMember(Endpoints, ()),
+    "endpoints": DocumentMember(Endpoints, {}),
     "minKraftVersion": DocumentMember(int, 0),
     "maxKraftVersion": DocumentMember(int, 1),
 }

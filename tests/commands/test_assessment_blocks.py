@@ -16,7 +16,6 @@ from kraftool.decoders.segment import scan
 from kraftool.repair.document import from_document, to_document
 from kraftool.repair.judging import judge
 from kraftool.repair.planner import read_surveys
-from kraftool.repair.quorum_survey import SurveyedQuorum, surveyed_node, surveyed_quorum
 from kraftool.repair.rehearsal import assessed
 from kraftool.repair.survey import Survey
 from kraftool.reports.doctor.doctor_json import doctor_document
@@ -24,7 +23,7 @@ from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.election.assessment import assess
 from kraftool.reports.election.assessment_json import assessment_json
-from kraftool.reports.election.case import ElectionCase
+from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.read import read_case
 from kraftool.reports.text.json_document import json_value
 from kraftool.sim.election.conditions import Conditions
@@ -245,11 +244,8 @@ def test_a_collect_file_keeps_all_that_500_generated_quorums_are_judged_by() -> 
     for seed in range(GENERATED):
         history = History.played(seed, 3 + 2 * (seed % 2), steps=60)
         case = history.case(history.after(hurt(history, seed)))
-        kept = [to_document(surveyed_quorum(node, "cluster")) for node in case.nodes]
-        nodes = [
-            surveyed_node(from_document(SurveyedQuorum, json.loads(json.dumps(document))), "")
-            for document in kept
-        ]
+        kept = json.loads(json.dumps([to_document(node) for node in case.nodes]))
+        nodes = [from_document(NodeCase, document) for document in kept]
         again = assess(ElectionCase(nodes=tuple(nodes)))
         assert assessment_json(again) == assessment_json(assess(case)), seed
 

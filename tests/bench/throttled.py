@@ -119,6 +119,7 @@ class _Clients:
             await self._create_all(partitions)
         for _ in range(tries):
             if work == "fence":
+                await self._beat(brokers[0], want_fence=False)
                 await self._create_all(partitions)
             leader, before = await self._leader()
             process = self._cluster.nodes[leader].process
@@ -126,7 +127,7 @@ class _Clients:
             began = time.monotonic()
             with throttled(process.pid, share):
                 if work == "fence":
-                    codes = await self._fence(brokers[0])
+                    codes = await self._beat(brokers[0], want_fence=True)
                 else:
                     codes = await self._create(1 if work == "snapshot" else partitions)
                 took_s = time.monotonic() - began
@@ -207,12 +208,12 @@ class _Clients:
             codes = await self._create(min(_MOST, partitions - first))
             assert codes[-1] == "NONE", codes
 
-    async def _fence(self, broker: Broker) -> list[str]:
+    async def _beat(self, broker: Broker, *, want_fence: bool) -> list[str]:
         body = {
             "brokerId": broker.id,
             "brokerEpoch": broker.epoch,
             "currentMetadataOffset": 1 << 40,
-            "wantFence": True,
+            "wantFence": want_fence,
             "wantShutDown": False,
         }
         return await self._until_done("BrokerHeartbeat", body, lambda answer: answer["errorCode"])

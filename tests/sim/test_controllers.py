@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kraftool.controller import controller
 from kraftool.controller.controller import ActiveController, Answered, ControllerRequest, Step
 from kraftool.sim import node
 from kraftool.sim.options import Options
@@ -51,10 +52,10 @@ def test_an_append_during_a_turn_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_answer_before_the_commit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     turn = ActiveController.turn
 
-    def hasty(controller: ActiveController, now_ms: int, queue: deque[ControllerRequest]) -> Step:
-        step = turn(controller, now_ms, queue)
-        while controller._parked:
-            answer = controller._parked.popleft().answer
+    def hasty(active: ActiveController, now_ms: int, queue: deque[ControllerRequest]) -> Step:
+        step = turn(active, now_ms, queue)
+        while active._parked:
+            answer = active._parked.popleft().answer
             if isinstance(answer, Answered):
                 step.answers.append(answer)
         return step
@@ -65,21 +66,21 @@ def test_an_answer_before_the_commit_is_noticed(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("decide", "noticed"),
+    ("api", "noticed"),
     [
-        ("_delete_topics", "were deleted, but exist"),
-        ("_create_partitions", "partitions, but"),
-        ("_incremental_alter_configs", "was acknowledged"),
+        ("DeleteTopics", "were deleted, but exist"),
+        ("CreatePartitions", "partitions, but"),
+        ("IncrementalAlterConfigs", "was acknowledged"),
     ],
 )
 def test_an_answer_without_its_records_is_noticed(
-    decide: str, noticed: str, monkeypatch: pytest.MonkeyPatch
+    api: str, noticed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    method = getattr(ActiveController, decide)
+    decide = controller._OPERATIONS[api]
 
     def forgetful(*arguments: Any) -> Any:
-        return replace(method(*arguments), records=[])
+        return replace(decide(*arguments), records=[])
 
-    monkeypatch.setattr(ActiveController, decide, forgetful)
+    monkeypatch.setitem(controller._OPERATIONS, api, forgetful)
     verdicts = (run(seed, Options(controllers=True)) for seed in range(20))
     assert any(not verdict.is_fine and noticed in verdict.text for verdict in verdicts)

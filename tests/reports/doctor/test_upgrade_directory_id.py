@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from kraftool.reports.doctor.read import examine, locations_of
+from kraftool.reports.doctor.rules.upgrade_directory_id import find
 from tests.reports.doctor.cases import Log, begun, found, leader, level, node, one
 
 
@@ -35,3 +38,12 @@ def test_an_old_metadata_version_or_a_directory_id_or_a_dynamic_quorum_is_fine(
     assert not found(code, static(tmp_path / "b", 21, directory=True))
     dynamic = node(tmp_path / "c", begun().data_batch(level(21)))
     assert not found(code, without_directory_id(dynamic))
+
+
+def test_nothing_is_said_of_a_leader_that_was_asked(tmp_path: Path) -> None:
+    """DescribeQuorum has no directory ids while kraft.version is 0; its directory may have one."""
+    examination = examine(*locations_of([str(static(tmp_path / "data", 21))]))
+    [patient] = examination.patients
+    asked = replace(patient, source=replace(patient.source, is_live=True))
+    assert [*find(examination)]
+    assert not [*find(replace(examination, patients=(asked,)))]

@@ -17,6 +17,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         level = patient.summary.feature(METADATA_VERSION)
         if node.node_id is None or node.directory_id is not None or voters is None:
             continue
+        if patient.source.is_live:  # which tells no directory ids while kraft.version is 0
+            continue
         # With an older metadata.version nobody is about to upgrade kraft.version.
         if level is None or level.level < FEATURES[KRAFT_VERSION][0].default_from:
             continue

@@ -43,7 +43,7 @@ from kraftool.repair.survey_pass import SurveyPass, segments_of
 from kraftool.repair.surveyed_files import hashed_files
 from kraftool.repair.surveyed_state import epoch_before, replayed_state, why_no_end, with_replay
 from kraftool.repair.whole_rest import files_from_snapshot_on
-from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
+from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.findings.finding import Severity
@@ -55,10 +55,10 @@ from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import ordered
 from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
 from kraftool.storage.format_plan import META_PROPERTIES
-from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import ByteSource, BytesSource
 
@@ -225,7 +225,7 @@ class _Surveying:
     """One directory."""
 
     location: Location
-    report: DirectoryReport
+    report: NodeDirectory
     source: VoterSourceReport
     all_entries: Sequence[Entry | EntryProblem]
     passed: SurveyPass
@@ -299,7 +299,7 @@ class _Surveying:
             collected_ms=now_ms,
             path=self._path(),
             archived=self.location.is_stream,
-            running=self.report.lock is LockState.HELD,
+            running=self.report.is_running,
             identity=DirectoryIdentity(
                 node_id=node.node_id,
                 directory_id=node.directory_id or "",

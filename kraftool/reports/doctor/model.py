@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.properties import Properties
-from kraftool.reports.directory.report import DirectoryReport
 from kraftool.reports.doctor.log_statistics import LoggedElection, LogStatistics
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.home_cluster import by_cluster
@@ -20,7 +19,7 @@ from kraftool.reports.state.load import LoadedState
 from kraftool.reports.voters.between import home_cluster
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.storage.lock import LockState
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +75,7 @@ class ExaminedDirectory:
     path: str
     """As the user would write it."""
     source: VoterSourceReport
-    report: DirectoryReport | None = None
+    report: NodeDirectory | None = None
     server: Properties | None = None
     settings_file: str = ""
     state: LoadedState | None = None
@@ -98,7 +97,7 @@ class ExaminedDirectory:
     @property
     def is_live(self) -> bool:
         """True if another process holds the lock."""
-        return self.report is not None and self.report.lock is LockState.HELD
+        return self.report is not None and self.report.is_running
 
     @property
     def node_id(self) -> int | None:

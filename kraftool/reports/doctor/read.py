@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.findings import is_topic
-from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
+from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
@@ -29,6 +29,7 @@ from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import StatePass, ordered
 from kraftool.reports.voters.diff import diff_voters
 from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, EntryProblem, FolderKind, folder_kind
 from kraftool.storage.paths import Location, LocationKind
@@ -275,7 +276,7 @@ def _is_of(directory: ExaminedDirectory, node: ExaminedDirectory) -> bool:
 
 
 def _state(
-    read: _Read, directory: DirectoryReport, passes: ExaminationPasses, progress: Progress
+    read: _Read, directory: NodeDirectory, passes: ExaminationPasses, progress: Progress
 ) -> LoadedState | None:
     kept = passes.kept
     if not _has_state(directory):
@@ -313,7 +314,7 @@ def _passes(
     }
 
 
-def _odd_folders(location: Location, directory: DirectoryReport) -> tuple[str, ...]:
+def _odd_folders(location: Location, directory: NodeDirectory) -> tuple[str, ...]:
     """The names that the report only counts."""
     of_disk = location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
     if not of_disk or not directory.folders.other:
@@ -327,7 +328,7 @@ def _odd_folders(location: Location, directory: DirectoryReport) -> tuple[str, .
     return tuple(name for name in odd if name != _REMOTE_CACHE)[:_MOST_FOLDERS]
 
 
-def _has_state(directory: DirectoryReport) -> bool:
+def _has_state(directory: NodeDirectory) -> bool:
     log = directory.summary.log
     logs = [file.log for file in directory.files if file.log is not None]
     return (

@@ -11,25 +11,18 @@ from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
-from kraftool.reports.directory.report import DirectoryReport
 from kraftool.reports.files.metadata_summary import SnapshotSummary
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.verify.log_pass import DirectoryPass
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 
-def quorum_state(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]:
+def quorum_state(report: NodeDirectory, seen: DirectoryPass) -> Iterator[Finding]:
     """The state file's leader against LeaderChange, its form against kraft.version."""
-    file = next(
-        (
-            file_report
-            for file_report in report.files
-            if file_report.kind is FileKind.QUORUM_STATE and file_report.is_live
-        ),
-        None,
-    )
+    file = report.one(FileKind.QUORUM_STATE)
     content = file.content if file is not None else None
     if file is None or not isinstance(content, QuorumStateFile) or content.state is None:
         return
@@ -58,7 +51,7 @@ def quorum_state(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Findi
         )
 
 
-def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]:
+def snapshots(report: NodeDirectory, seen: DirectoryPass) -> Iterator[Finding]:
     """Each snapshot's end against the batch that it ends with."""
     log = report.summary.log
     if log is None:

@@ -22,7 +22,8 @@ from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters import node_rules
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.history import VoterHistory
-from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
+from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 TOLD_ALONE = frozenset(
     finding_kind.code
@@ -59,16 +60,12 @@ def source_of(
     )
 
 
-def voter_findings(
-    path: str,
-    files: Sequence[FileReport],
-    summary: MetadataSummary,
-    history: VoterHistory,
-    roles: tuple[str, ...] = (),
-) -> Iterator[Finding]:
+def voter_findings(directory: NodeDirectory) -> Iterator[Finding]:
     """Yield what a directory's own voters show: who the node is beside them, jumps, snapshots."""
-    settings = QuorumSettings(file=path, roles=roles) if roles else None
-    begun = VoterSourceReport(name=path, kind="directory", settings=settings)
+    files, summary, history = directory.files, directory.summary, directory.history
+    # How meta.properties fits the settings is reported where both are read.
+    settings = replace(directory.settings, node_id=None) if directory.settings else None
+    begun = VoterSourceReport(name=directory.path, kind="directory", settings=settings)
     sources = with_verdicts([source_of(begun, files, summary, history)])
     yield from history.findings
     yield from bounded(node_rules.membership(sources))

@@ -16,7 +16,6 @@ from kraftool.arrow.fleet import FleetFile
 from kraftool.arrow.local_copy import on_disk
 from kraftool.arrow.reading import without_collector
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.directory.report import DirectoryReport
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.doctor.read import examine as examine_paths
 from kraftool.reports.doctor.read import locations_of
@@ -38,6 +37,7 @@ from kraftool.reports.verify.snapshot_values import (
     VerifiedSnapshot,
 )
 from kraftool.reports.voters.history import NO_HISTORY
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.spark.audit.finding_merge import Key, Said, counted
 from kraftool.spark.audit.glance import begun, with_counts, with_hash, with_patient
 from kraftool.spark.audit.identities import BatchIdentities, identities_of
@@ -352,7 +352,7 @@ def _light(patient: ExaminedDirectory) -> ExaminedDirectory:
     )
 
 
-def _light_report(report: DirectoryReport) -> DirectoryReport:
+def _light_report(report: NodeDirectory) -> NodeDirectory:
     return replace(report, files=tuple(map(_light_file, report.files)), history=NO_HISTORY)
 
 

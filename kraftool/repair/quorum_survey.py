@@ -14,7 +14,7 @@ from kraftool.raft.settings import NodeSettings, Timing
 from kraftool.repair.document import DocumentError
 from kraftool.reports.election.case import Log, NodeCase, Obstacle
 from kraftool.reports.election.read import DEFAULT_LISTENER, node_case, placeholder
-from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 _MOST_LEADERS = 4096
 """So many of the newest leaders are kept."""
@@ -68,7 +68,7 @@ class SurveyedQuorum:
                 raise DocumentError("pairs that do not rise")
 
 
-def quorum_survey(source: VoterSourceReport) -> SurveyedQuorum | None:
+def quorum_survey(source: NodeDirectory) -> SurveyedQuorum | None:
     """Return what to keep of a directory; None if no file of it names a node."""
     node = node_case(source)
     return None if node is None else surveyed_quorum(node, source.node.cluster_id or "")

@@ -54,9 +54,8 @@ from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import ordered
-from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
+from kraftool.reports.voters.model import QuorumSettings
 from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.paths import Location, LocationKind, open_path
@@ -109,13 +108,12 @@ def read_directories(
                 or "kraftool makes no plan for part of a directory: repair this first",
             )
     report, passes = _read(location, entries, progress)
-    settings = settings_of(path, location.server) if location.server is not None else None
-    sources = sources_of(location, report, settings)
+    sources = sources_of(location, report)
     directories = []
     for directory, source in zip(report.directories, sources, strict=False):
         passed = passes[directory.path]
         surveying = _Surveying(location, directory, source, entries, passed, progress, at, has_log)
-        directories.append(surveying.read(settings, now_ms))
+        directories.append(surveying.read(now_ms))
     if not directories:
         raise KraftoolError(
             f"{path}: there is no data directory in it", hint="name a directory of log.dirs"
@@ -226,14 +224,14 @@ class _Surveying:
 
     location: Location
     report: NodeDirectory
-    source: VoterSourceReport
+    source: NodeDirectory
     all_entries: Sequence[Entry | EntryProblem]
     passed: SurveyPass
     progress: Progress
     at: int | None
     has_log: bool
 
-    def read(self, settings: QuorumSettings | None, now_ms: int) -> ReadDirectory:
+    def read(self, now_ms: int) -> ReadDirectory:
         """The survey of the directory, also with its flipped bits put back if there are any."""
         survey = self.survey(now_ms)
         own = self._entries()
@@ -245,7 +243,7 @@ class _Surveying:
                 with_content(with_bits(entry, bits), openers) if entry in own else entry
                 for entry in self.all_entries
             ]
-            survey = self._again(entries, settings, now_ms)
+            survey = self._again(entries, now_ms)
             return None if survey is None else replace(survey, flipped=flipped)
 
         return ReadDirectory(
@@ -258,15 +256,10 @@ class _Surveying:
             path="" if survey.archived else survey.path,
         )
 
-    def _again(
-        self,
-        entries: Sequence[Entry | EntryProblem],
-        settings: QuorumSettings | None,
-        now_ms: int,
-    ) -> Survey | None:
+    def _again(self, entries: Sequence[Entry | EntryProblem], now_ms: int) -> Survey | None:
         """The survey of the directory with other content of some files."""
         report, passes = _read(self.location, entries, self.progress)
-        sources = sources_of(self.location, report, settings)
+        sources = sources_of(self.location, report)
         for directory, source in zip(report.directories, sources, strict=False):
             if directory.path == self.report.path:
                 passed = passes[directory.path]
@@ -398,7 +391,9 @@ class _Surveying:
         """The newest voters and kraft.version that can be trusted."""
         end = survey.end.offset
         history = [
-            entry for entry in self.source.history if entry.offset < end and not entry.contradicted
+            entry
+            for entry in self.source.history.entries
+            if entry.offset < end and not entry.contradicted
         ]
         sets = [entry for entry in history if entry.voters is not None]
         levels = [entry.level for entry in history if entry.level is not None]

@@ -33,8 +33,8 @@ from kraftool.reports.files.metadata_summary import NodeIds
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.logs.file_names import misnamed
-from kraftool.reports.voters.history import NO_HISTORY, Events, VoterHistory, history_of
-from kraftool.reports.voters.model import QuorumSettings
+from kraftool.reports.voters.history import Events, history_of
+from kraftool.reports.voters.model import NO_HISTORY, QuorumSettings, VoterHistory
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import (
@@ -256,6 +256,8 @@ def _directory(
     summary = summarize_directory(ordered, settings.static_voters if settings else NO_VOTERS)
     directory = NodeDirectory(
         path=path,
+        kind=location.kind.value,
+        real_path=os.path.realpath(path) if is_on_disk else "",
         files=ordered,
         summary=summary,
         history=history_of(ordered, summary, reading.events),
@@ -263,6 +265,7 @@ def _directory(
         lock=lock_holder(location.data_directory) if is_on_disk else Lock(LockState.UNKNOWN),
         settings=settings,
         is_live=location.kind is LocationKind.LIVE,
+        high_watermark=location.high_watermark,
         is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
         or any(file.place is EntryPlace.ROOT for file in ordered),
         is_unlisted=os.path.join(path, METADATA_FOLDER) in reading.cut,

@@ -18,7 +18,6 @@ from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.voters.between import home_cluster
 from kraftool.reports.voters.diff import VoterDiff
-from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.node_directory import NodeDirectory
 
 
@@ -74,7 +73,7 @@ class ExaminedDirectory:
 
     path: str
     """As the user would write it."""
-    source: VoterSourceReport
+    source: NodeDirectory
     report: NodeDirectory | None = None
     server: Properties | None = None
     settings_file: str = ""
@@ -175,7 +174,7 @@ class Examination:
         return newest.in_force
 
     @staticmethod
-    def same_cluster(one: VoterSourceReport, other: VoterSourceReport) -> bool:
+    def same_cluster(one: NodeDirectory, other: NodeDirectory) -> bool:
         """True if two sources may be of one cluster; one that does not say may be."""
         first, second = one.node.cluster_id, other.node.cluster_id
         return not first or not second or first == second

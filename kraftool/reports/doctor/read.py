@@ -14,11 +14,10 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.findings import is_topic
 from kraftool.reports.directory.report import DumpReport, read_location
-from kraftool.reports.directory.voter_sources import sources_of
+from kraftool.reports.directory.voter_sources import settings_alone, sources_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.doctor.stream_buffer import KeptFiles
-from kraftool.reports.files.directory_summary import summarize_directory
 from kraftool.reports.files.file_report import FileReport, FileView, ReadOptions, read_with
 from kraftool.reports.files.locations import missing_directory, open_paths
 from kraftool.reports.findings.finding import Finding
@@ -28,9 +27,7 @@ from kraftool.reports.state.files import MOST_STREAMED, files_of
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import StatePass, ordered
 from kraftool.reports.voters.diff import diff_voters
-from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, EntryProblem, FolderKind, folder_kind
 from kraftool.storage.paths import Location, LocationKind
 
@@ -48,7 +45,7 @@ class _Read:
     patients: list[ExaminedDirectory] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     files: list[FileReport] = field(default_factory=list)
-    sources: list[VoterSourceReport] = field(default_factory=list)
+    sources: list[NodeDirectory] = field(default_factory=list)
 
 
 def locations_of(paths: Sequence[str]) -> tuple[tuple[Location, ...], tuple[Finding, ...]]:
@@ -61,7 +58,7 @@ def examine(
     locations: Sequence[Location],
     findings: Sequence[Finding] = (),
     progress: Progress = lambda name, position: None,
-    nodes: Sequence[VoterSourceReport] = (),
+    nodes: Sequence[NodeDirectory] = (),
     partly: Callable[[Examination], None] | None = None,
 ) -> Examination:
     """Read everything that the rules look at. Nothing is raised for what is wrong in it.
@@ -93,7 +90,7 @@ def examine(
     )
 
 
-def _add_words(read: _Read, node: VoterSourceReport) -> None:
+def _add_words(read: _Read, node: NodeDirectory) -> None:
     """Add what a running node reports: with its log, or by itself."""
     for number, patient in enumerate(read.patients):
         if patient.source.is_live and patient.source.name == node.name:
@@ -109,7 +106,7 @@ def _add_words(read: _Read, node: VoterSourceReport) -> None:
 
 def together(
     patients: Sequence[ExaminedDirectory],
-    sources: Sequence[VoterSourceReport] = (),
+    sources: Sequence[NodeDirectory] = (),
     differing: tuple[tuple[str, str, int, int], ...] | None = None,
 ) -> Examination:
     """Patients that were read before, wherever that was, with their voters compared."""
@@ -139,16 +136,11 @@ def _is_second(patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]
 
 
 def _settings_alone(read: _Read, location: Location) -> None:
-    assert location.server is not None, "a location of settings has them"
-    settings = settings_of(location.path, location.server)
-    voters = summarize_directory((), settings.static_voters).voters
     read.findings += missing_directory(location)
     read.patients.append(
         ExaminedDirectory(
             path=location.path,
-            source=VoterSourceReport(
-                name=location.path, kind="settings", settings=settings, seen_voters=voters
-            ),
+            source=settings_alone(location),
             server=location.server,
             settings_file=location.path,
             statistics=LogStatistics(),
@@ -223,8 +215,7 @@ def _add_location(
 ) -> bool:
     """Add what the report of a location has. True if it has a data directory with files."""
     location, server = passes.location, passes.location.server
-    settings = settings_of(location.path, server) if server is not None else None
-    sources = list(sources_of(location, report, settings))
+    sources = list(sources_of(location, report))
     read.findings += report.findings
     read.files += report.files
     read.sources += sources[len(report.directories) :]
@@ -253,12 +244,12 @@ def _add(read: _Read, patient: ExaminedDirectory) -> None:
 
     Of a running node whose own directory was given only the log counts: all else is in that.
     """
-    where = patient.source.directory
+    where = patient.source.real_path
     if patient.source.is_live and any(_is_of(directory, patient) for directory in read.patients):
         read.sources.append(patient.source)
         return
     for number, known in enumerate(read.patients):
-        if where and known.source.directory == where:
+        if where and known.source.real_path == where:
             if known.server is None and patient.server is not None:
                 read.patients[number] = patient
             return

@@ -6,24 +6,51 @@ None or empty. It refuses to read, and to find anything.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from dataclasses import replace
 
+from kraftool.decoders.checkpoint_files import EpochEntry, LeaderEpochCheckpoint
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.names import METADATA_FOLDER, segment_offset
+from kraftool.decoders.quorum_state import QuorumState
 from kraftool.reports.files.file_report import FileReport
-from kraftool.reports.files.metadata_summary import MetadataSummary
+from kraftool.reports.files.metadata_summary import (
+    MetadataSummary,
+    NodeIds,
+    SeenVoters,
+    SnapshotSummary,
+    VoterSource,
+)
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.voters.history import NO_HISTORY, VoterHistory
-from kraftool.reports.voters.model import QuorumSettings
+from kraftool.reports.findings.kinds.directory import UNREADABLE
+from kraftool.reports.voters.model import (
+    NO_HISTORY,
+    HistoryEntry,
+    LogExtent,
+    QuorumSettings,
+    VoterHistory,
+)
+from kraftool.reports.voters.voter_set import edited_node_id
 from kraftool.storage.entry import EntryPlace, FolderCounts
 from kraftool.storage.lock import Lock, LockState
+from kraftool.storage.witness_marker import WitnessMarker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeDirectory:
-    """One data directory, or a metadata partition by itself."""
+    """One data directory or metadata partition, or what a running node, settings or single files
+    say of one."""
 
-    path: str
+    path: str = ""
+    name: str = ""
+    """As the user would write it; a running node's own."""
+    kind: str = ""
+    real_path: str = ""
+    """Of a directory on this machine, however its name was written."""
+    missing: str = ""
+    """The directory that its settings name, and that is not there."""
     files: tuple[FileReport, ...] = ()
     summary: MetadataSummary = MetadataSummary()
     history: VoterHistory = NO_HISTORY
@@ -33,7 +60,14 @@ class NodeDirectory:
     settings: QuorumSettings | None = None
     """Those of the properties file that was the PATH."""
     is_live: bool = False
-    """True if a running node said this, which has no small files beside its log."""
+    """True if a running node said this, and no file."""
+    is_witness: bool | None = None
+    """True for a voter without a controller, by its ApiVersions or by the file kraftool-witness;
+    None where that is unknown."""
+    marker: WitnessMarker | None = None
+    """The file kraftool-witness of a directory, if it counts."""
+    high_watermark: int | None = None
+    """Of a running leader, whose log this is."""
     is_whole: bool = True
     """True if the data directory itself was read, and not only its partition."""
     is_unlisted: bool = False
@@ -45,6 +79,54 @@ class NodeDirectory:
     was_repaired: bool = False
     """True if the folder of a recovery plan is here."""
     findings: tuple[Finding, ...] = ()
+    keeps_from_starting: Finding | None = None
+    """Why Kafka exits when it starts on the directory; None if it starts."""
+
+    @property
+    def node(self) -> NodeIds:
+        return self.summary.node
+
+    @property
+    def quorum_state(self) -> QuorumState | None:
+        return self.summary.quorum_state
+
+    @property
+    def log(self) -> LogExtent | None:
+        return self.history.log
+
+    @property
+    def snapshots(self) -> tuple[SnapshotSummary, ...]:
+        """Those that Kafka may load."""
+        return self.history.snapshots
+
+    @property
+    def quorum_state_file(self) -> str:
+        return self._name_of(FileKind.QUORUM_STATE)
+
+    @property
+    def meta_file(self) -> str:
+        return self._name_of(FileKind.META_PROPERTIES)
+
+    def _name_of(self, kind: FileKind) -> str:
+        file = self.one(kind)
+        return file.name if file is not None else ""
+
+    @property
+    def epoch_checkpoint(self) -> tuple[EpochEntry, ...]:
+        """The entries of leader-epoch-checkpoint, if Kafka accepts the file."""
+        contents = (file.content for file in self.files if file.is_live)
+        accepted = (
+            content.entries
+            for content in contents
+            if isinstance(content, LeaderEpochCheckpoint) and content.accepted
+        )
+        return next(accepted, ())
+
+    @property
+    def seen_voters(self) -> SeenVoters | None:
+        """Voters that no record tells: of the settings, a LeaderChange or quorum-state."""
+        is_recorded = any(entry.voters for entry in self.history.entries)
+        return None if is_recorded else self.summary.voters
 
     @property
     def is_running(self) -> bool:
@@ -62,13 +144,117 @@ class NodeDirectory:
     def has_partition(self) -> bool:
         return any(file.place is EntryPlace.PARTITION for file in self.files)
 
-    def plays(self, role: str) -> bool | None:
-        """True if the node has a role; None if no settings show it."""
-        return role in self.settings.roles if self.settings and self.settings.roles else None
-
     def all_of(self, kind: FileKind) -> Iterator[FileReport]:
         """The files of a kind that Kafka uses."""
         return (file for file in self.files if file.kind is kind and file.is_live)
 
     def one(self, kind: FileKind) -> FileReport | None:
         return next(self.all_of(kind), None)
+
+    @property
+    def edited_from(self) -> int | None:
+        """The node id of the directory, if its meta.properties has another one by an edit."""
+        newest = self.newest
+        if self.settings is None or newest is None or newest.voters is None:
+            return None
+        own, configured = self.node, self.settings.node_id
+        return edited_node_id(own.node_id, own.directory_id, configured, newest.voters)
+
+    @property
+    def is_log_unread(self) -> bool:
+        """True if a segment could not be read, or the folder that has them could not be listed."""
+        names = (
+            os.path.basename(finding.file)
+            for finding in self.findings
+            if finding.code == UNREADABLE.code
+        )
+        return any(name == METADATA_FOLDER or segment_offset(name) is not None for name in names)
+
+    @property
+    def voter_sets(self) -> tuple[HistoryEntry, ...]:
+        return tuple(entry for entry in self.history.entries if entry.voters is not None)
+
+    @property
+    def newest(self) -> HistoryEntry | None:
+        """The newest voter set of a record."""
+        sets = self.voter_sets
+        return sets[-1] if sets else None
+
+    @property
+    def kraft_version(self) -> int | None:
+        """The newest kraft.version; 0 where a whole history says nothing of it."""
+        levels = [entry.level for entry in self.history.entries if entry.level is not None]
+        if levels:
+            return levels[-1]
+        if self.newest is not None:
+            return 1  # the lowest that has voters in records
+        whole = self.log is not None and self.log.start == 0 < self.log.end
+        return 0 if whole or any(snapshot.intact for snapshot in self.snapshots) else None
+
+    @property
+    def has_metadata(self) -> bool:
+        return (self.log is not None and self.log.end > 0) or bool(self.snapshots)
+
+    @property
+    def tells_nothing(self) -> bool:
+        """True if nothing here concerns voters: no record, no settings, no node."""
+        return (
+            self.in_force is None
+            and self.settings is None
+            and self.quorum_state is None
+            and self.node == NodeIds()
+            and not self.has_metadata
+        )
+
+    @property
+    def in_force(self) -> SeenVoters | None:
+        """The voters that a node with these files goes by; any record beats the settings."""
+        newest = self.newest
+        if newest is None or newest.voters is None:
+            return self.seen_voters
+        return SeenVoters(
+            source=VoterSource.RECORD,
+            voters=newest.voters,
+            offset=newest.offset,
+            file=newest.file,
+        )
+
+    @property
+    def end(self) -> int:
+        """The first offset that this source knows nothing of."""
+        ends = [snapshot.offset for snapshot in self.snapshots]
+        return max([*ends, self.log.end if self.log is not None else 0], default=0)
+
+    def with_words_of(self, node: NodeDirectory) -> NodeDirectory:
+        """The same log with what its running node says besides."""
+        said, newest = node.summary, self.newest
+        summary = replace(
+            self.summary,
+            voters=said.voters if newest is None else self.summary.voters,
+            controllers=said.controllers,
+        )
+        return replace(self, summary=summary, is_witness=node.is_witness)
+
+    def epoch_at(self, offset: int) -> int | None:
+        """The epoch of the record at an offset, by the log or by a snapshot that ends with it."""
+        epoch = self.log.epoch_at(offset) if self.log is not None else None
+        if epoch is None:
+            ends = (snapshot.epoch for snapshot in self.snapshots if snapshot.offset == offset + 1)
+            epoch = next(ends, None)
+        return epoch
+
+    def parts_from(self, other: NodeDirectory) -> int | None:
+        """An offset whose record both have, of different epochs; None where none is known.
+
+        Looked for where the shorter one ends: with the same epoch there, they are the same up to
+        there, since a leader's records follow on a log that is its own.
+        """
+        last = min(self.end, other.end) - 1
+        if any(source.log is not None and last in source.log.breaks for source in (self, other)):
+            return None
+        mine, theirs = self.epoch_at(last), other.epoch_at(last)
+        return last if None not in (mine, theirs) and mine != theirs else None
+
+    def plays(self, role: str) -> bool | None:
+        """True if the node has a role; None if no settings show it."""
+        return role in self.settings.roles if self.settings and self.settings.roles else None

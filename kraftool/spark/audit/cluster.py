@@ -177,9 +177,9 @@ def _as_of(cluster_id: str | None, patient: ExaminedDirectory) -> ExaminedDirect
     node = patient.source.node
     if not node.cluster_id or node.cluster_id == cluster_id or patient.report is None:
         return patient
-    node = replace(node, cluster_id=cluster_id)
-    report = replace(patient.report, summary=replace(patient.report.summary, node=node))
-    return replace(patient, source=replace(patient.source, node=node), report=report)
+    summary = replace(patient.summary, node=replace(node, cluster_id=cluster_id))
+    source = replace(patient.source, summary=summary)
+    return replace(patient, source=source, report=replace(patient.report, summary=summary))
 
 
 def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
@@ -53,18 +52,13 @@ def quorum_state(report: NodeDirectory, seen: DirectoryPass) -> Iterator[Finding
 
 def snapshots(report: NodeDirectory, seen: DirectoryPass) -> Iterator[Finding]:
     """Each snapshot's end against the batch that it ends with."""
-    log = report.summary.log
-    if log is None:
+    log, extent = report.summary.log, report.log
+    if log is None or extent is None:
         return
-    starts = sorted(
-        (start for file in report.files if file.is_live and file.log and file.kind is FileKind.LOG
-         for start in file.log.epochs),
-        key=lambda start: start.start_offset,
-    )  # fmt: skip
     for snapshot in _live(report.summary.snapshots):
         if not log.start_offset < snapshot.offset <= log.intact_end_offset:
             continue
-        epoch = _epoch_at(starts, snapshot.offset - 1)
+        epoch = extent.epoch_at(snapshot.offset - 1)
         if epoch is not None and epoch != snapshot.epoch:
             yield snap_kinds.LOG_EPOCH.at(
                 snapshot.file,
@@ -106,12 +100,3 @@ def _live(snapshots: Sequence[SnapshotSummary]) -> Iterator[SnapshotSummary]:
         for snapshot in snapshots
         if snapshot.state is FileState.LIVE and snapshot.offset > 0
     )
-
-
-def _epoch_at(starts: Sequence[EpochEntry], offset: int) -> int | None:
-    epoch = None
-    for start in starts:
-        if start.start_offset > offset:
-            break
-        epoch = start.epoch
-    return epoch

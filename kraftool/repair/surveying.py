@@ -155,6 +155,7 @@ def _read(
         progress=progress,
         entries=[*(entry for entry in entries if isinstance(entry, EntryProblem)), *ordered(files)],
         read=lambda entry, options: passes[entry.directory].read(entry, options),
+        is_compared=True,
     )
     return report, passes
 

@@ -26,6 +26,7 @@ from kraftool.reports.files.false_upgrade import false_upgrade
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.log_cut import lost_by
 from kraftool.reports.files.log_findings import log_finding
+from kraftool.reports.files.notes import bounded
 from kraftool.reports.files.severity_in_context import weighed
 from kraftool.reports.files.snapshot_advice import (
     DAMAGES,
@@ -38,7 +39,8 @@ from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
-from kraftool.reports.voters.alone import voter_findings
+from kraftool.reports.voters import node_rules
+from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.kafka_epochs import kafka_epochs
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import edited_node_id
@@ -53,8 +55,11 @@ def is_topic(path: str, names: Iterable[str]) -> bool:
     return not any(name == "quorum-state" or name.endswith(".checkpoint") for name in names)
 
 
-def judge(case: NodeDirectory) -> tuple[Finding, ...]:
-    """All findings of a directory: those of its files, then those of the files together."""
+def judge(case: NodeDirectory, *, is_compared: bool = False) -> tuple[Finding, ...]:
+    """All findings of a directory: those of its files, then those of the files together.
+
+    `is_compared`: the caller asks the rules about voters of several directories together.
+    """
     segments = sorted(case.all_of(FileKind.LOG), key=base_offset)
     between = list(_between_segments(segments))
     sound = is_sound((*between, *(finding for file in segments for finding in file.findings)))
@@ -62,7 +67,8 @@ def judge(case: NodeDirectory) -> tuple[Finding, ...]:
     if not case.is_whole and is_topic(case.path, (report.basename for report in case.files)):
         return tuple(findings)
     for rule in _RULES:
-        findings += rule(case)
+        if not (is_compared and rule is voter_findings):
+            findings += rule(case)
     return (*findings, *between)
 
 
@@ -174,8 +180,15 @@ def _quorum_state(case: NodeDirectory) -> Iterator[Finding]:
         )
 
 
-def _voters(case: NodeDirectory) -> Iterator[Finding]:
-    return voter_findings(case)
+def voter_findings(case: NodeDirectory) -> Iterator[Finding]:
+    """Yield what the voters of a directory show without any other: who the node is beside them,
+    jumps, snapshots."""
+    # How meta.properties fits the settings is for the rule above.
+    settings = replace(case.settings, node_id=None) if case.settings is not None else None
+    sources = with_verdicts([replace(case, settings=settings)])
+    yield from case.history.findings
+    yield from bounded(node_rules.membership(sources))
+    yield from bounded(node_rules.jumps(sources))
 
 
 def _snapshots(case: NodeDirectory) -> Iterator[Finding]:
@@ -334,7 +347,7 @@ _RULES: tuple[Callable[[NodeDirectory], Iterator[Finding]], ...] = (
     _emptiness,
     _meta_properties,
     _quorum_state,
-    _voters,
+    voter_findings,
     _snapshots,
     _epochs,
     _false_upgrade,

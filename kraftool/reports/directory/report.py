@@ -76,12 +76,16 @@ class _Found:
     cut: set[str] = field(default_factory=set)
     """The names of what could not be read whole."""
     events: Events = field(default_factory=Events)
+    is_compared: bool = False
+    """True if the caller asks the rules about voters of several directories together."""
 
     def take(self, report: FileReport) -> None:
         self.files.setdefault(report.directory, []).append(report)
 
     def has_files_of(self, other: _Found) -> bool:
-        """True if the reports of all files are the same objects."""
+        """True if the report is the same: those of all files are the same objects."""
+        if self.is_compared != other.is_compared:
+            return False
         return self.files.keys() == other.files.keys() and all(
             mine is its
             for path, files in self.files.items()
@@ -114,12 +118,14 @@ def read_location(
     progress: Callable[[str, int], None] = lambda name, position: None,
     entries: Iterable[Entry | EntryProblem] | None = None,
     read: Callable[[Entry, ReadOptions], FileReport] = read_file,
+    is_compared: bool = False,
 ) -> DumpReport:
     """Read all of a PATH. What cannot be read is among the findings; nothing is raised for it.
 
     `entries` are those of the location in another order; `read` may look at more than a dump does.
+    `is_compared`: the caller asks the rules about voters of several directories together.
     """
-    reading = _Found()
+    reading = _Found(is_compared=is_compared)
     options = replace(options, on_control=_also(options, reading.events))
     if location.kind is LocationKind.FILE:
         options = replace(options, leftovers=True)
@@ -145,15 +151,17 @@ def read_together(
     location: Location,
     views: Sequence[Callable[[Entry], FileView]],
     *,
+    is_compared: Sequence[bool],
     progress: Callable[[str, int], None],
     entries: Iterable[Entry | EntryProblem],
 ) -> list[DumpReport]:
-    """Read the files of a directory once for several reports, each of which has one of the `views`.
+    """Read the files of a directory once for several reports, each of which has one of the `views`,
+    and says if its voters are compared.
 
     `entries` are in an order that suits all reports. Each report also has the findings of the
     reports before it. If it adds none, it is the same object as the report before it.
     """
-    readings = [_Found() for _ in views]
+    readings = [_Found(is_compared=one) for one in is_compared]
     events = readings[0].events
     options = replace(_DEFAULT, on_control=_also(_DEFAULT, events))
     for reading in readings:
@@ -178,6 +186,12 @@ def read_together(
         same = (report for other, report in reports if other.has_files_of(reading))
         reports.append((reading, next(same, None) or _report(location, reading)))
     return [report for _, report in reports]
+
+
+def with_comparison(report: DumpReport) -> DumpReport:
+    """The report with what is odd about its directories together."""
+    between = between_directories(report.directories)
+    return replace(report, findings=in_order((*report.findings, *between)))
 
 
 def unopened_report(path: str, error: KraftoolError) -> DumpReport:
@@ -222,7 +236,6 @@ def _report(location: Location, reading: _Found) -> DumpReport:
             continue
         directories.append(_directory(location, path, files, settings, reading))
     findings = [*reading.findings, *(finding for file in loose for finding in file.findings)]
-    findings += between_directories(directories)
     if settings is not None:
         home = directories[0].summary.node if directories else NodeIds()
         beside = findings_of_log_dirs(location, home, settings.node_id)
@@ -256,6 +269,7 @@ def _directory(
     summary = summarize_directory(ordered, settings.static_voters if settings else NO_VOTERS)
     directory = NodeDirectory(
         path=path,
+        name=path,
         kind=location.kind.value,
         real_path=os.path.realpath(path) if is_on_disk else "",
         files=ordered,
@@ -273,7 +287,10 @@ def _directory(
         planned=frozenset(repairs.checkpoints),
         was_repaired=bool(repairs.findings),
     )
-    return replace(directory, findings=in_order((*judge(directory), *repairs.findings)))
+    return replace(
+        directory,
+        findings=in_order((*judge(directory, is_compared=reading.is_compared), *repairs.findings)),
+    )
 
 
 def _by_its_name(file: FileReport) -> FileReport:

@@ -17,19 +17,15 @@ from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
-from kraftool.reports.voters.alone import TOLD_ALONE
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.settings import settings_of
 from kraftool.reports.voters.settings_rules import unusable_settings
 from kraftool.storage import witness_marker
 from kraftool.storage.paths import Location, LocationKind, open_path
 
-_ASIDE = TOLD_ALONE | frozenset(
+_ASIDE = frozenset(
     kind.code
     for kind in (
-        # Told between sources, in the light of all of them.
-        kinds.CLUSTER_ID, kinds.SAME_DIRECTORY_ID,
-        # Nothing about voters.
         kinds.PASSED_OVER, kinds.UNKNOWN_FILE, kinds.META_V0, kinds.EPOCHS, kinds.EPOCHS_DIFFER,
         kinds.EPOCHS_EMPTY, kinds.EPOCHS_MISSING,
         kinds.TOPIC_ID, kinds.OFFSETS, kinds.TEXT, kinds.LEFTOVER, log_kinds.INDEX,
@@ -38,6 +34,7 @@ _ASIDE = TOLD_ALONE | frozenset(
         kinds.QUORUM_STATE_MISSING,
     )
 )  # fmt: skip
+"""Nothing about voters."""
 _DAMAGE = frozenset(
     kind.code
     for kind in (
@@ -101,7 +98,7 @@ def read_sources_of(
     location: Location, progress: Progress = lambda name, position: None
 ) -> Iterator[NodeDirectory]:
     """The sources in what is there to be read."""
-    yield from sources_of(location, read_location(location, progress=progress))
+    yield from sources_of(location, read_location(location, progress=progress, is_compared=True))
 
 
 def sources_of(location: Location, report: DumpReport) -> Iterator[NodeDirectory]:
@@ -145,7 +142,7 @@ def _first_obstacle(directory: NodeDirectory) -> Finding | None:
 def _source(begun: NodeDirectory) -> NodeDirectory:
     history = begun.history
     findings = [_told(finding, history.entries != ()) for finding in begun.findings]
-    findings += (finding for finding in history.findings if finding not in begun.findings)
+    findings += history.findings
     if not findings and begun.tells_nothing:
         findings.append(kinds.NOTHING.at(begun.name, "there is nothing about voters here"))
     return replace(begun, findings=tuple(findings))

@@ -206,7 +206,9 @@ def _location(read: _Read, location: Location, progress: Progress) -> bool:
             *(problem for problem in listed if isinstance(problem, EntryProblem)),
             *ordered(files),
         ]
-    report = read_location(location, progress=progress, entries=entries, read=look)
+    report = read_location(
+        location, progress=progress, entries=entries, read=look, is_compared=True
+    )
     return _add_location(read, report, passes, progress)
 
 

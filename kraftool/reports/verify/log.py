@@ -114,28 +114,14 @@ def verify_logs(
             with_logs.append(location)
         directories += report.directories
         verified += _verified(report, seen)
-    findings += _between(directories, findings)
+    findings += between_directories(directories)
     findings += _between_logs(with_logs, several=len(directories) > 1)
     return LogVerification(verified=tuple(verified), findings=in_order(findings))
 
 
 def verify_read(report: DumpReport, passes: LogPasses) -> LogVerification:
     """Verify a directory whose files the `passes` saw."""
-    between = _between(report.directories, report.findings)
-    return LogVerification(
-        verified=tuple(_verified(report, passes.seen)),
-        findings=in_order((*report.findings, *between)),
-    )
-
-
-def _between(directories: Sequence[NodeDirectory], known: Sequence[Finding]) -> list[Finding]:
-    """The findings between directories that are not known yet."""
-    of_files = {(finding.code, finding.file) for finding in known}
-    return [
-        finding
-        for finding in between_directories(directories)
-        if (finding.code, finding.file) not in of_files
-    ]
+    return LogVerification(verified=tuple(_verified(report, passes.seen)), findings=report.findings)
 
 
 def _verified(report: DumpReport, seen: Mapping[str, DirectoryPass]) -> Iterator[Verified]:

@@ -126,7 +126,8 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
     distrusted = {
         finding.file
         for patient in given
-        for finding in (patient.report.findings if patient.report is not None else ())
+        if patient.report is not None
+        for finding in (*patient.report.findings, *patient.report.history.findings)
         if finding.code in _DISTRUSTED
     }
     times = {

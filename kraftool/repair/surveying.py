@@ -50,7 +50,6 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.logs.file_names import misnamed
-from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import ordered
@@ -285,7 +284,7 @@ class _Surveying:
         snapshots = sorted(
             self.passed.snapshots, key=lambda snapshot: (snapshot.offset, snapshot.epoch)
         )
-        meta = self._content(FileKind.META_PROPERTIES, MetaProperties)
+        meta = self.report.one(FileKind.META_PROPERTIES)
         node = self.report.summary.node
         begun = Survey(
             schema_version=SCHEMA_VERSION,
@@ -322,16 +321,6 @@ class _Surveying:
 
     # Small files
 
-    def _content(self, kind: FileKind, form: type) -> FileReport | None:
-        return next(
-            (
-                file
-                for file in self.report.files
-                if file.kind is kind and file.is_live and isinstance(file.content, form)
-            ),
-            None,
-        )
-
     def _meta_complaint(self, file: FileReport | None) -> str:
         if file is None or not isinstance(file.content, MetaProperties):
             return "it is missing"
@@ -349,16 +338,16 @@ class _Surveying:
         return errors[0] if errors else "it has no cluster.id or no node.id"
 
     def _bootstrap_complaint(self) -> str:
-        file = self._content(FileKind.BOOTSTRAP_CHECKPOINT, LogSummary)
+        file = self.report.one(FileKind.BOOTSTRAP_CHECKPOINT)
         findings = (
             [finding for finding in file.findings if finding.severity is Severity.ERROR]
-            if file
+            if file is not None and file.log is not None
             else []
         )
         return findings[0].sentence() if findings else ""
 
     def _quorum_state(self) -> QuorumStateSurvey:
-        file = self._content(FileKind.QUORUM_STATE, QuorumStateFile)
+        file = self.report.one(FileKind.QUORUM_STATE)
         if file is None or not isinstance(file.content, QuorumStateFile):
             return QuorumStateSurvey(missing=True)
         state = file.content.state

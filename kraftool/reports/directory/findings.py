@@ -258,16 +258,6 @@ def _latest_epoch(case: NodeDirectory) -> int:
     return known[-1].epoch if known else -1
 
 
-def _epochs(case: NodeDirectory) -> Iterator[Finding]:
-    if not case.is_running:
-        files = [file for file in case.files if file.is_live]
-        # An archive that was cut off may have had the file.
-        is_known = not case.cut and not case.is_live
-        yield from epoch_findings(
-            case.path, files, case.summary, was_repaired=case.was_repaired, is_known=is_known
-        )
-
-
 def _false_upgrade(case: NodeDirectory) -> Iterator[Finding]:
     level = case.summary.kraft_version.level
     claimed = [
@@ -284,17 +274,6 @@ def _transactions(case: NodeDirectory) -> Iterator[Finding]:
         yield log_kinds.TXN_OPEN.at(
             case.path, "the metadata transaction that begins here does not end", offset=since
         )
-
-
-def _indexes(case: NodeDirectory) -> Iterator[Finding]:
-    if not case.is_running:
-        yield from index_findings([file for file in case.files if file.name not in case.cut])
-
-
-def _named_ends(case: NodeDirectory) -> Iterator[Finding]:
-    log = case.summary.log
-    if log is not None and not case.is_running and not case.cut:
-        yield from named_ends(case.files, log.end_offset)
 
 
 def _swaps(case: NodeDirectory) -> Iterator[Finding]:
@@ -349,11 +328,11 @@ _RULES: tuple[Callable[[NodeDirectory], Iterator[Finding]], ...] = (
     _quorum_state,
     voter_findings,
     _snapshots,
-    _epochs,
+    epoch_findings,
     _false_upgrade,
     _transactions,
-    _indexes,
-    _named_ends,
+    index_findings,
+    named_ends,
     _swaps,
     _leftovers,
 )

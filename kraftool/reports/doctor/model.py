@@ -74,7 +74,9 @@ class ExaminedDirectory:
     path: str
     """As the user would write it."""
     source: NodeDirectory
-    report: NodeDirectory | None = None
+    """The directory, with what is found about its voters."""
+    findings: tuple[Finding, ...] = ()
+    """What a dump tells of it."""
     server: Properties | None = None
     settings_file: str = ""
     state: LoadedState | None = None
@@ -87,16 +89,21 @@ class ExaminedDirectory:
 
     @property
     def summary(self) -> MetadataSummary:
-        return self.report.summary if self.report is not None else MetadataSummary()
+        return self.source.summary
+
+    @property
+    def is_read(self) -> bool:
+        """True if there was a directory to read, and not settings alone."""
+        return bool(self.files)
 
     @property
     def files(self) -> tuple[FileReport, ...]:
-        return self.report.files if self.report is not None else ()
+        return self.source.files
 
     @property
     def is_live(self) -> bool:
         """True if another process holds the lock."""
-        return self.report is not None and self.report.is_running
+        return self.source.is_running
 
     @property
     def node_id(self) -> int | None:

@@ -123,7 +123,7 @@ def _is_second(patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]
     """True if this is another of a node's log directories, beside the one with the metadata."""
     node = patient.summary.node
     return (
-        patient.report is not None
+        patient.is_read
         and not patient.source.has_metadata
         and node.directory_id is not None
         and any(
@@ -229,7 +229,7 @@ def _add_location(
         patient = ExaminedDirectory(
             path=directory.path if not location.is_stream else source.name,
             source=source,
-            report=directory,
+            findings=directory.findings,
             server=server,
             settings_file=location.path if server is not None else "",
             state=_state(read, directory, passes, progress),

@@ -203,10 +203,10 @@ def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
     for finding in examination.findings:
         yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
     for patient in examination.patients:
-        report = patient.report
-        findings = report.findings if report is not None else ()
-        if report is not None and patient.source.name in foreign:
-            findings = in_order((*findings, *voter_findings(report)))
+        findings = patient.findings
+        if patient.source.name in foreign:
+            own = replace(patient.source, name=patient.source.path)
+            findings = in_order((*findings, *voter_findings(own)))
         for finding in (*findings, *_replayed(patient)):
             yield next_steps.diagnosis(finding, examination, patient)
     for finding in examination.voters.findings:

@@ -13,8 +13,6 @@ from functools import partial
 
 from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.checkpoint_files import EpochEntry
-from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.properties import Properties
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft.names import (
@@ -26,7 +24,7 @@ from kraftool.raft.names import (
     Voter,
     VoterSet,
 )
-from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, TIMING_KEYS, NodeSettings, Timing
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase, Obstacle, reachable_by
 from kraftool.reports.election.moments import at_one_moment
@@ -39,7 +37,6 @@ from kraftool.reports.voters.model import LogExtent, Origin
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.lock import LockState, lock_holder
-from kraftool.storage.paths import open_path
 from kraftool.storage.witness_marker import WitnessMarker
 
 UNKNOWN_CLUSTER = "unknown"
@@ -193,7 +190,7 @@ def node_case(source: NodeDirectory, listener: str = DEFAULT_LISTENER) -> NodeCa
         static_voters=static,
         bootstrap_servers=_bootstrap(source),
         is_controller=plays is not False,
-        timing=_timing(source),
+        timing=source.settings.timing if source.settings is not None else Timing(),
         kraft_version=known.kraft_version
         if known is not None and log.voter_sets
         else SUPPORTED_KRAFT_VERSION,
@@ -380,23 +377,3 @@ def _bootstrap(source: NodeDirectory) -> tuple[Endpoint, ...]:
         if port is not None:
             servers.append(Endpoint(host, port))
     return tuple(servers)
-
-
-def _timing(source: NodeDirectory) -> Timing:
-    """The patience that the node is configured with; Kafka's defaults where nothing tells."""
-    if source.settings is None:
-        return Timing()
-    try:
-        server = open_path(source.settings.file, settings_alone=True).server
-    except KraftoolError:
-        return Timing()
-    return timing_of(server) if server is not None else Timing()
-
-
-def timing_of(server: Properties) -> Timing:
-    durations = {}
-    for key, name in TIMING_KEYS.items():
-        value = (server.get(key) or "").strip()
-        if value.isascii() and value.isdigit() and len(value) < 10:
-            durations[name] = int(value)
-    return replace(Timing(), **durations)

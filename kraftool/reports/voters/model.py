@@ -13,6 +13,7 @@ from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Ids
 from kraftool.raft.names import NO_VOTERS, Endpoints, VoterSet
+from kraftool.raft.settings import Timing
 from kraftool.reports.files.metadata_summary import SnapshotSummary
 from kraftool.reports.findings.finding import Finding
 
@@ -157,6 +158,8 @@ class QuorumSettings:
     controller_listeners: tuple[str, ...] = ()
     advertised: Endpoints = field(default_factory=dict)
     """An empty host or port 0 is not known."""
+    timing: Timing = Timing()
+    """The patience that the node is configured with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,13 +114,10 @@ class NodeDirectory:
     @property
     def epoch_checkpoint(self) -> tuple[EpochEntry, ...]:
         """The entries of leader-epoch-checkpoint, if Kafka accepts the file."""
-        contents = (file.content for file in self.files if file.is_live)
-        accepted = (
-            content.entries
-            for content in contents
-            if isinstance(content, LeaderEpochCheckpoint) and content.accepted
-        )
-        return next(accepted, ())
+        file = self.one(FileKind.LEADER_EPOCH_CHECKPOINT)
+        if file is None or not isinstance(file.content, LeaderEpochCheckpoint):
+            return ()
+        return file.content.entries if file.content.accepted else ()
 
     @property
     def seen_voters(self) -> SeenVoters | None:

@@ -175,11 +175,10 @@ def _other_ids(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterat
 def _as_of(cluster_id: str | None, patient: ExaminedDirectory) -> ExaminedDirectory:
     """A patient under the cluster id that it should have, so that nothing sets it aside."""
     node = patient.source.node
-    if not node.cluster_id or node.cluster_id == cluster_id or patient.report is None:
+    if not node.cluster_id or node.cluster_id == cluster_id or not patient.is_read:
         return patient
     summary = replace(patient.summary, node=replace(node, cluster_id=cluster_id))
-    source = replace(patient.source, summary=summary)
-    return replace(patient, source=source, report=replace(patient.report, summary=summary))
+    return replace(patient, source=replace(patient.source, summary=summary))
 
 
 def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:

@@ -339,7 +339,7 @@ def _with_doctor(part: DirectoryPart, examination: Examination, merge: Said) -> 
 def _light(patient: ExaminedDirectory) -> ExaminedDirectory:
     """Without what is large: the state, the batches, and the content of files."""
     elections = deque(patient.statistics.elections, maxlen=_MOST_ELECTIONS)
-    report, source = patient.report, patient.source
+    source = patient.source
     files = tuple(map(_light_file, source.files))
     return replace(
         patient,
@@ -349,7 +349,6 @@ def _light(patient: ExaminedDirectory) -> ExaminedDirectory:
             elections=elections,
         ),
         source=replace(source, files=files),
-        report=replace(report, files=files) if report is not None else None,
     )
 
 

@@ -38,7 +38,7 @@ class _Old:
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        given = [directory for directory in patients if directory.report is not None]
+        given = [directory for directory in patients if directory.is_read]
         sources = with_verdicts([directory.source for directory in given])
         of = dict(zip(map(id, sources), given, strict=True))
         newest = newest_source(sources)

@@ -58,6 +58,5 @@ def _is_known(patient: ExaminedDirectory, id: int) -> bool:
 
 
 def _has_a_brokers_files(patient: ExaminedDirectory) -> bool:
-    folders = patient.report.folders if patient.report is not None else None
     names = {file.basename for file in patient.files if file.basename in ROOT_FILES}
-    return bool(names - _OF_ANY_NODE) or bool(folders and folders.total)
+    return bool(names - _OF_ANY_NODE) or bool(patient.source.folders.total)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from kraftool import __version__
 from kraftool.decoders.errors import KraftoolError
@@ -109,9 +110,9 @@ def read_directories(
     report, passes = _read(location, entries, progress)
     sources = sources_of(location, report)
     directories = []
-    for directory, source in zip(report.directories, sources, strict=False):
-        passed = passes[directory.path]
-        surveying = _Surveying(location, directory, source, entries, passed, progress, at, has_log)
+    for source in islice(sources, len(report.directories)):
+        passed = passes[source.path]
+        surveying = _Surveying(location, source, entries, passed, progress, at, has_log)
         directories.append(surveying.read(now_ms))
     if not directories:
         raise KraftoolError(
@@ -223,7 +224,6 @@ class _Surveying:
     """One directory."""
 
     location: Location
-    report: NodeDirectory
     source: NodeDirectory
     all_entries: Sequence[Entry | EntryProblem]
     passed: SurveyPass
@@ -260,12 +260,10 @@ class _Surveying:
         """The survey of the directory with other content of some files."""
         report, passes = _read(self.location, entries, self.progress)
         sources = sources_of(self.location, report)
-        for directory, source in zip(report.directories, sources, strict=False):
-            if directory.path == self.report.path:
-                passed = passes[directory.path]
-                again = replace(
-                    self, report=directory, source=source, all_entries=entries, passed=passed
-                )
+        for source in islice(sources, len(report.directories)):
+            if source.path == self.source.path:
+                passed = passes[source.path]
+                again = replace(self, source=source, all_entries=entries, passed=passed)
                 return again.survey(now_ms)
         return None
 
@@ -273,7 +271,7 @@ class _Surveying:
         return [
             entry
             for entry in self.all_entries
-            if isinstance(entry, Entry) and entry.directory == self.report.path
+            if isinstance(entry, Entry) and entry.directory == self.source.path
         ]
 
     def survey(self, now_ms: int) -> Survey:
@@ -284,15 +282,15 @@ class _Surveying:
         snapshots = sorted(
             self.passed.snapshots, key=lambda snapshot: (snapshot.offset, snapshot.epoch)
         )
-        meta = self.report.one(FileKind.META_PROPERTIES)
-        node = self.report.summary.node
+        meta = self.source.one(FileKind.META_PROPERTIES)
+        node = self.source.summary.node
         begun = Survey(
             schema_version=SCHEMA_VERSION,
             tool=__version__,
             collected_ms=now_ms,
             path=self._path(),
             archived=self.location.is_stream,
-            running=self.report.is_running,
+            running=self.source.is_running,
             identity=DirectoryIdentity(
                 node_id=node.node_id,
                 directory_id=node.directory_id or "",
@@ -308,7 +306,7 @@ class _Surveying:
             topic_id_complaint=self._complaint(dir_kinds.TOPIC_ID.code),
             bootstrap_complaint=self._bootstrap_complaint(),
             files=files,
-            half_done=half_done(self.report.path) if self.location.is_on_disk else "",
+            half_done=half_done(self.source.path) if self.location.is_on_disk else "",
             stopping=tuple(self._stopping(entries)),
             unread=unread,
             quorum=quorum_survey(self.source) if self.has_log else None,
@@ -317,7 +315,7 @@ class _Surveying:
         return self._with_state(begun, read)
 
     def _path(self) -> str:
-        return os.path.abspath(self.report.path) if self.location.is_on_disk else self.source.name
+        return os.path.abspath(self.source.path) if self.location.is_on_disk else self.source.name
 
     # Small files
 
@@ -338,7 +336,7 @@ class _Surveying:
         return errors[0] if errors else "it has no cluster.id or no node.id"
 
     def _bootstrap_complaint(self) -> str:
-        file = self.report.one(FileKind.BOOTSTRAP_CHECKPOINT)
+        file = self.source.one(FileKind.BOOTSTRAP_CHECKPOINT)
         findings = (
             [finding for finding in file.findings if finding.severity is Severity.ERROR]
             if file is not None and file.log is not None
@@ -347,7 +345,7 @@ class _Surveying:
         return findings[0].sentence() if findings else ""
 
     def _quorum_state(self) -> QuorumStateSurvey:
-        file = self.report.one(FileKind.QUORUM_STATE)
+        file = self.source.one(FileKind.QUORUM_STATE)
         if file is None or not isinstance(file.content, QuorumStateFile):
             return QuorumStateSurvey(missing=True)
         state = file.content.state
@@ -365,7 +363,7 @@ class _Surveying:
         )
 
     def _complaint(self, *codes: str) -> str:
-        findings = [finding for finding in self.report.findings if finding.code in codes]
+        findings = [finding for finding in self.source.findings if finding.code in codes]
         return findings[0].sentence() if findings else ""
 
     def _stopping(self, entries: Sequence[Entry]) -> Iterator[str]:

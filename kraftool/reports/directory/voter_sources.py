@@ -1,13 +1,11 @@
 """Sources read from files: a PATH becomes one `NodeDirectory` for each node that it holds.
 
-Owns what of a directory's findings matters for voters: damage that may hide a change, and files
-that say who the node is. A source that cannot be opened is a source with a finding. It refuses to
-compare sources.
+A source that cannot be opened is a source with a finding. It refuses to compare sources.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from kraftool.decoders.errors import KraftoolError
@@ -15,37 +13,12 @@ from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.files.directory_summary import summarize_directory
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
-from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.voters.about_voters import relevant
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.settings import settings_of
 from kraftool.reports.voters.settings_rules import unusable_settings
 from kraftool.storage import witness_marker
 from kraftool.storage.paths import Location, LocationKind, open_path
-
-_ASIDE = frozenset(
-    kind.code
-    for kind in (
-        kinds.PASSED_OVER, kinds.UNKNOWN_FILE, kinds.META_V0, kinds.EPOCHS, kinds.EPOCHS_DIFFER,
-        kinds.EPOCHS_EMPTY, kinds.EPOCHS_MISSING,
-        kinds.TOPIC_ID, kinds.OFFSETS, kinds.TEXT, kinds.LEFTOVER, log_kinds.INDEX,
-        log_kinds.INDEX_DIFFERS,
-        log_kinds.PRODUCER_STATE, log_kinds.TXN_OPEN, log_kinds.NOT_METADATA,
-        kinds.QUORUM_STATE_MISSING,
-    )
-)  # fmt: skip
-"""Nothing about voters."""
-_DAMAGE = frozenset(
-    kind.code
-    for kind in (
-        log_kinds.CRC,
-        log_kinds.DAMAGE,
-        log_kinds.MAGIC,
-        log_kinds.GAP,
-        snap_kinds.DAMAGE,
-        snap_kinds.FORM,
-    )
-)
 
 Progress = Callable[[str, int], None]
 
@@ -103,31 +76,27 @@ def read_sources_of(
 
 def sources_of(location: Location, report: DumpReport) -> Iterator[NodeDirectory]:
     """The sources of what was read already: those of its directories come first, in their order."""
-    rest = _relevant(report.findings)
+    beside = report.findings
     for directory in report.directories:
-        yield _source(
-            replace(
-                _marked(directory),
-                name=report.path if len(report.directories) == 1 else directory.path,
-                findings=(*rest, *_relevant(directory.findings)),
-                keeps_from_starting=_first_obstacle(directory),
-            )
+        yield replace(
+            _marked(directory),
+            name=report.path if len(report.directories) == 1 else directory.path,
+            beside=beside,
+            keeps_from_starting=_first_obstacle(directory),
         )
-        rest = ()
+        beside = ()
     if report.files:
         whole = location.kind is LocationKind.FILE and len(report.files) == 1
-        yield _source(
-            NodeDirectory(
-                name=report.path,
-                kind=report.files[0].kind.value if whole else location.kind.value,
-                files=report.files,
-                summary=summarize_directory(report.files),
-                history=report.history,
-                findings=rest,
-            )
+        yield NodeDirectory(
+            name=report.path,
+            kind=report.files[0].kind.value if whole else location.kind.value,
+            files=report.files,
+            summary=summarize_directory(report.files),
+            history=report.history,
+            beside=beside,
         )
-    elif rest:
-        yield NodeDirectory(name=report.path, kind=location.kind.value, findings=rest)
+    elif relevant(beside):
+        yield NodeDirectory(name=report.path, kind=location.kind.value, beside=beside)
 
 
 def _first_obstacle(directory: NodeDirectory) -> Finding | None:
@@ -139,15 +108,6 @@ def _first_obstacle(directory: NodeDirectory) -> Finding | None:
     )
 
 
-def _source(begun: NodeDirectory) -> NodeDirectory:
-    history = begun.history
-    findings = [_told(finding, history.entries != ()) for finding in begun.findings]
-    findings += history.findings
-    if not findings and begun.tells_nothing:
-        findings.append(kinds.NOTHING.at(begun.name, "there is nothing about voters here"))
-    return replace(begun, findings=tuple(findings))
-
-
 def _marked(directory: NodeDirectory) -> NodeDirectory:
     """The directory with what its file kraftool-witness says, if that counts."""
     path, node = directory.real_path, directory.node
@@ -155,15 +115,3 @@ def _marked(directory: NodeDirectory) -> NodeDirectory:
         return directory
     marker = witness_marker.read(path, node_id=node.node_id, directory_id=node.directory_id)
     return directory if marker is None else replace(directory, marker=marker, is_witness=True)
-
-
-def _told(finding: Finding, has_history: bool) -> Finding:
-    """Damage, with what it means for the history."""
-    if finding.code not in _DAMAGE or not has_history:
-        return finding
-    words = "a change of voters may be missing from the history here"
-    return finding.saying(f"{finding.text}; {words}")
-
-
-def _relevant(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(finding for finding in findings if finding.code not in _ASIDE)

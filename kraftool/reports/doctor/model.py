@@ -74,9 +74,6 @@ class ExaminedDirectory:
     path: str
     """As the user would write it."""
     source: NodeDirectory
-    """The directory, with what is found about its voters."""
-    findings: tuple[Finding, ...] = ()
-    """What a dump tells of it."""
     server: Properties | None = None
     settings_file: str = ""
     state: LoadedState | None = None

@@ -229,7 +229,6 @@ def _add_location(
         patient = ExaminedDirectory(
             path=directory.path if not location.is_stream else source.name,
             source=source,
-            findings=directory.findings,
             server=server,
             settings_file=location.path if server is not None else "",
             state=_state(read, directory, passes, progress),

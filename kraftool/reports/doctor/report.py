@@ -203,7 +203,7 @@ def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
     for finding in examination.findings:
         yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
     for patient in examination.patients:
-        findings = patient.findings
+        findings = patient.source.findings
         if patient.source.name in foreign:
             own = replace(patient.source, name=patient.source.path)
             findings = in_order((*findings, *voter_findings(own)))

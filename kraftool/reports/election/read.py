@@ -32,6 +32,7 @@ from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters import between, identities
+from kraftool.reports.voters.about_voters import about_voters
 from kraftool.reports.voters.kafka_epochs import believed_epochs
 from kraftool.reports.voters.model import LogExtent, Origin
 from kraftool.reports.voters.node_directory import NodeDirectory
@@ -89,7 +90,9 @@ def case_of_sources(sources: Sequence[NodeDirectory]) -> ElectionCase:
     findings += (
         finding
         for source in sources
-        for finding in map(partial(_of_node, is_stranger=source.name in strangers), source.findings)
+        for finding in map(
+            partial(_of_node, is_stranger=source.name in strangers), about_voters(source)
+        )
     )
     wanted = {id_ for node in ordered if node.is_voter for id_ in node.voters.ids}
     wanted |= case.voters.ids or missing.keys()

@@ -13,6 +13,7 @@ from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.files.notes import bounded
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.voters import between, identities, node_rules, settings_rules
+from kraftool.reports.voters.about_voters import about_voters
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.node_directory import NodeDirectory
 
@@ -81,7 +82,7 @@ def diff_voters(sources: Sequence[NodeDirectory]) -> VoterDiff:
         compared.append(
             ComparedSource(source=source_report, behind=behind, differences=differences)
         )
-    findings = [finding for source in sources for finding in source.findings]
+    findings = [finding for source in sources for finding in about_voters(source)]
     findings += between.clusters(sources)
     for rule in _RULES:
         findings += bounded(rule(ours))

@@ -79,6 +79,8 @@ class NodeDirectory:
     was_repaired: bool = False
     """True if the folder of a recovery plan is here."""
     findings: tuple[Finding, ...] = ()
+    beside: tuple[Finding, ...] = ()
+    """Those of the PATH that it was read from, which are of no directory."""
     keeps_from_starting: Finding | None = None
     """Why Kafka exits when it starts on the directory; None if it starts."""
 
@@ -162,7 +164,7 @@ class NodeDirectory:
         """True if a segment could not be read, or the folder that has them could not be listed."""
         names = (
             os.path.basename(finding.file)
-            for finding in self.findings
+            for finding in (*self.beside, *self.findings)
             if finding.code == UNREADABLE.code
         )
         return any(name == METADATA_FOLDER or segment_offset(name) is not None for name in names)

@@ -126,7 +126,7 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
     distrusted = {
         finding.file
         for patient in given
-        for finding in (*patient.findings, *patient.source.history.findings)
+        for finding in (*patient.source.findings, *patient.source.history.findings)
         if finding.code in _DISTRUSTED
     }
     times = {

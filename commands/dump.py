@@ -73,7 +73,7 @@ def dump(
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.decoders.errors import KraftoolError
-    from kraftool.reports.directory.report import read_location
+    from kraftool.reports.directory.report import read_location, with_comparison
     from kraftool.reports.files.file_report import ReadOptions
     from kraftool.reports.logs.processes import quicken
     from kraftool.storage.paths import LocationKind, open_path
@@ -107,7 +107,7 @@ def dump(
         show_secrets=show_secrets,
     )
     with read_progress(to, [location]) as progress:
-        report = read_location(location, options, progress=progress)
+        report = with_comparison(read_location(location, options, progress=progress))
     if output is not RowFormat.TABLE:
         from kraftool.reports.directory.dump_json import dump_document
 

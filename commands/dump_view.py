@@ -36,7 +36,7 @@ from kraftool.decoders.quorum_state import QuorumState
 from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import Voter
-from kraftool.reports.directory.report import DirectoryReport, DumpReport
+from kraftool.reports.directory.report import DumpReport
 from kraftool.reports.doctor import tools
 from kraftool.reports.files.file_words import folder_counts, holds
 from kraftool.reports.files.metadata_summary import (
@@ -49,7 +49,7 @@ from kraftool.reports.files.metadata_summary import (
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import KINDS
 from kraftool.reports.text.words import ids, many, size, transactions
-from kraftool.storage.lock import LockState
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 _LABEL_WIDTH = 16
 _ROOM_FOR_CONTENT = 38
@@ -80,7 +80,7 @@ def write_report(
 
 
 def _write_directory(
-    output: Output, report: DirectoryReport, zone: tzinfo, doctor: str, *, verbose: bool
+    output: Output, report: NodeDirectory, zone: tzinfo, doctor: str, *, verbose: bool
 ) -> None:
     node_id = report.summary.node.node_id
     output.rich(
@@ -120,7 +120,7 @@ def _write_directory(
         output.rich(_files(report, output.width))
 
 
-def _what_was_read(report: DirectoryReport) -> str:
+def _what_was_read(report: NodeDirectory) -> str:
     """Say how many files can be read. A dump decodes them; doctor judges what is in them."""
     unknown = sum(file.kind is FileKind.UNKNOWN for file in report.files)
     files = many(len(report.files) - unknown, "file")
@@ -147,7 +147,7 @@ class _Rows:
         self.table.add_row(label, value)
 
 
-def _identity(rows: _Rows, report: DirectoryReport) -> None:
+def _identity(rows: _Rows, report: NodeDirectory) -> None:
     summary, node = report.summary, report.summary.node
     if node.node_id is not None:
         directory = node.directory_id
@@ -160,8 +160,8 @@ def _identity(rows: _Rows, report: DirectoryReport) -> None:
         )
     if node.cluster_id is not None:
         rows.add("cluster", text(node.cluster_id, NAME))
-    if report.lock is LockState.HELD:
-        rows.add("lock", Text(f"held: {report.lock_holder} runs here", style=WARN))
+    if report.is_running:
+        rows.add("lock", Text(f"held: {report.lock.holder} runs here", style=WARN))
 
 
 def _role(summary: MetadataSummary) -> Text:
@@ -183,7 +183,7 @@ def _is_stale(voter: Voter, node: NodeIds) -> bool:
     )
 
 
-def _leadership(rows: _Rows, report: DirectoryReport, zone: tzinfo) -> None:
+def _leadership(rows: _Rows, report: NodeDirectory, zone: tzinfo) -> None:
     summary = report.summary
     state, change = summary.quorum_state, summary.leader_change
     if state is not None:
@@ -304,7 +304,7 @@ def _epochs(first: int | None, last: int | None) -> str:
     return f"epoch {first}" if first == last else f"epochs {first} to {last}"
 
 
-def _rest(rows: _Rows, report: DirectoryReport) -> None:
+def _rest(rows: _Rows, report: NodeDirectory) -> None:
     summary = report.summary
     registered = [
         f"{noun if len(node_ids) == 1 else f'{noun}s'} {ids(node_ids)}"
@@ -349,7 +349,7 @@ def _snapshot_state(snapshot: SnapshotSummary) -> Text:
     return Text(words, style="" if snapshot.intact else BAD)
 
 
-def _files(report: DirectoryReport, width: int) -> Table:
+def _files(report: NodeDirectory, width: int) -> Table:
     """One line a file; on a narrow terminal what it holds goes below its name."""
     longest = max((len(file.basename) for file in report.files), default=0)
     wide, narrow = width >= 100, width < max(78, longest + _ROOM_FOR_CONTENT)
@@ -368,7 +368,7 @@ def _files(report: DirectoryReport, width: int) -> Table:
         indent = "  " if folder else ""
         name = text(f"{indent}{file.basename}", style)
         kind = [text(file.kind.value, QUIET)] if wide else []
-        held = text(holds(file, report.lock), QUIET if file.kind is FileKind.UNKNOWN else "")
+        held = text(holds(file, report.lock.state), QUIET if file.kind is FileKind.UNKNOWN else "")
         if narrow:
             table.add_row(name.append(f"\n{indent}    ").append_text(held), size(file.size))
         else:

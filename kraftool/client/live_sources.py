@@ -15,8 +15,13 @@ from kraftool.client.reaching import node_findings, unobserved_finding
 from kraftool.raft.messages import DescribeQuorumResponse
 from kraftool.raft.names import Voter, VoterSet
 from kraftool.reports.directory.voter_sources import Progress, read_sources_of
-from kraftool.reports.files.metadata_summary import NodeIds, SeenVoters, VoterSource
-from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.files.metadata_summary import (
+    MetadataSummary,
+    NodeIds,
+    SeenVoters,
+    VoterSource,
+)
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.paths import LocationKind
 
 _KIND = LocationKind.LIVE.value
@@ -24,7 +29,7 @@ _KIND = LocationKind.LIVE.value
 
 def live_sources(
     live: LiveQuorum, progress: Progress = lambda name, position: None
-) -> tuple[VoterSourceReport, ...]:
+) -> tuple[NodeDirectory, ...]:
     """Every node of a quorum as a source, the leader with its log where that was read."""
     sources = {node_source.name: node_source for node_source in node_sources(live.before)}
     if live.captured is not None:
@@ -38,33 +43,35 @@ def live_sources(
     return tuple(sources.values())
 
 
-def node_sources(view: QuorumView) -> tuple[VoterSourceReport, ...]:
+def node_sources(view: QuorumView) -> tuple[NodeDirectory, ...]:
     """Every node as a source, by what it answered."""
     return tuple(_of_node(view, node) for node in view.nodes)
 
 
-def leader_source(view: QuorumView) -> VoterSourceReport:
+def leader_source(view: QuorumView) -> NodeDirectory:
     """The leader as it describes the quorum, without its log."""
     if view.leader is None:
-        return VoterSourceReport(name="the leader", kind=_KIND, is_live=True)
+        return NodeDirectory(name="the leader", kind=_KIND, is_live=True)
     return _of_node(view, view.leader)
 
 
-def _of_node(view: QuorumView, node: NodeAnswer) -> VoterSourceReport:
+def _of_node(view: QuorumView, node: NodeAnswer) -> NodeDirectory:
     name = node.name
-    return VoterSourceReport(
+    return NodeDirectory(
         name=name,
         kind=_KIND,
         is_live=True,
-        node=NodeIds(
-            node_id=node.node_id,
-            directory_id=None if node.node_id is None else view.directory_id(node.node_id),
-            cluster_id=node.cluster_id,
+        summary=MetadataSummary(
+            node=NodeIds(
+                node_id=node.node_id,
+                directory_id=None if node.node_id is None else view.directory_id(node.node_id),
+                cluster_id=node.cluster_id,
+            ),
+            controllers=tuple(sorted(node.controllers)),
+            quorum_state=node.election if node.is_reached and node.epoch is not None else None,
+            voters=None if node.quorum is None else _told(node.quorum),
         ),
-        registered_controllers=tuple(sorted(node.controllers)),
         is_witness=view.is_witness(node.node_id),
-        quorum_state=node.election if node.is_reached and node.epoch is not None else None,
-        seen_voters=None if node.quorum is None else _told(node.quorum),
         findings=tuple(node_findings(view, node)),
     )
 

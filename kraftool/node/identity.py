@@ -20,6 +20,7 @@ from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.text.words import many
+from kraftool.reports.voters.about_voters import about_voters
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.recovery import Cut
@@ -123,7 +124,7 @@ def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
     voter_set = newest.voters if newest is not None else None
     log = None if source.log is None else (source.log.start, source.log.end)
     unread = tuple(
-        f"{finding.file}: {finding.text}" for finding in source.findings if finding.undecoded
+        f"{finding.file}: {finding.text}" for finding in about_voters(source) if finding.undecoded
     )
     if not voter_set:
         known = config.static_voters

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from kraftool import __version__
 from kraftool.decoders.errors import KraftoolError
@@ -42,7 +43,7 @@ from kraftool.repair.survey_pass import SurveyPass, segments_of
 from kraftool.repair.surveyed_files import hashed_files
 from kraftool.repair.surveyed_state import epoch_before, replayed_state, why_no_end, with_replay
 from kraftool.repair.whole_rest import files_from_snapshot_on
-from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
+from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.read import node_case
@@ -51,15 +52,13 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.logs.file_names import misnamed
-from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import ordered
-from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
-from kraftool.reports.voters.settings import settings_of
+from kraftool.reports.voters.model import QuorumSettings
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
 from kraftool.storage.format_plan import META_PROPERTIES
-from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import ByteSource, BytesSource
 
@@ -111,13 +110,12 @@ def read_directories(
                 or "kraftool makes no plan for part of a directory: repair this first",
             )
     report, passes = _read(location, entries, progress)
-    settings = settings_of(path, location.server) if location.server is not None else None
-    sources = sources_of(location, report, settings)
+    sources = sources_of(location, report)
     directories = []
-    for directory, source in zip(report.directories, sources, strict=False):
-        passed = passes[directory.path]
-        surveying = _Surveying(location, directory, source, entries, passed, progress, at, has_log)
-        directories.append(surveying.read(settings, now_ms))
+    for source in islice(sources, len(report.directories)):
+        passed = passes[source.path]
+        surveying = _Surveying(location, source, entries, passed, progress, at, has_log)
+        directories.append(surveying.read(now_ms))
     if not directories:
         raise KraftoolError(
             f"{path}: there is no data directory in it", hint="name a directory of log.dirs"
@@ -159,6 +157,7 @@ def _read(
         progress=progress,
         entries=[*(entry for entry in entries if isinstance(entry, EntryProblem)), *ordered(files)],
         read=lambda entry, options: passes[entry.directory].read(entry, options),
+        is_compared=True,
     )
     return report, passes
 
@@ -227,15 +226,14 @@ class _Surveying:
     """One directory."""
 
     location: Location
-    report: DirectoryReport
-    source: VoterSourceReport
+    source: NodeDirectory
     all_entries: Sequence[Entry | EntryProblem]
     passed: SurveyPass
     progress: Progress
     at: int | None
     has_log: bool
 
-    def read(self, settings: QuorumSettings | None, now_ms: int) -> ReadDirectory:
+    def read(self, now_ms: int) -> ReadDirectory:
         """The survey of the directory, also with its flipped bits put back if there are any."""
         survey = self.survey(now_ms)
         own = self._entries()
@@ -247,7 +245,7 @@ class _Surveying:
                 with_content(with_bits(entry, bits), openers) if entry in own else entry
                 for entry in self.all_entries
             ]
-            survey = self._again(entries, settings, now_ms)
+            survey = self._again(entries, now_ms)
             return None if survey is None else replace(survey, flipped=flipped)
 
         return ReadDirectory(
@@ -260,21 +258,14 @@ class _Surveying:
             path="" if survey.archived else survey.path,
         )
 
-    def _again(
-        self,
-        entries: Sequence[Entry | EntryProblem],
-        settings: QuorumSettings | None,
-        now_ms: int,
-    ) -> Survey | None:
+    def _again(self, entries: Sequence[Entry | EntryProblem], now_ms: int) -> Survey | None:
         """The survey of the directory with other content of some files."""
         report, passes = _read(self.location, entries, self.progress)
-        sources = sources_of(self.location, report, settings)
-        for directory, source in zip(report.directories, sources, strict=False):
-            if directory.path == self.report.path:
-                passed = passes[directory.path]
-                again = replace(
-                    self, report=directory, source=source, all_entries=entries, passed=passed
-                )
+        sources = sources_of(self.location, report)
+        for source in islice(sources, len(report.directories)):
+            if source.path == self.source.path:
+                passed = passes[source.path]
+                again = replace(self, source=source, all_entries=entries, passed=passed)
                 return again.survey(now_ms)
         return None
 
@@ -282,7 +273,7 @@ class _Surveying:
         return [
             entry
             for entry in self.all_entries
-            if isinstance(entry, Entry) and entry.directory == self.report.path
+            if isinstance(entry, Entry) and entry.directory == self.source.path
         ]
 
     def survey(self, now_ms: int) -> Survey:
@@ -293,15 +284,15 @@ class _Surveying:
         snapshots = sorted(
             self.passed.snapshots, key=lambda snapshot: (snapshot.offset, snapshot.epoch)
         )
-        meta = self._content(FileKind.META_PROPERTIES, MetaProperties)
-        node = self.report.summary.node
+        meta = self.source.one(FileKind.META_PROPERTIES)
+        node = self.source.summary.node
         begun = Survey(
             schema_version=SCHEMA_VERSION,
             tool=__version__,
             collected_ms=now_ms,
             path=self._path(),
             archived=self.location.is_stream,
-            running=self.report.lock is LockState.HELD,
+            running=self.source.is_running,
             identity=DirectoryIdentity(
                 node_id=node.node_id,
                 directory_id=node.directory_id or "",
@@ -317,7 +308,7 @@ class _Surveying:
             topic_id_complaint=self._complaint(dir_kinds.TOPIC_ID.code),
             bootstrap_complaint=self._bootstrap_complaint(),
             files=files,
-            half_done=half_done(self.report.path) if self.location.is_on_disk else "",
+            half_done=half_done(self.source.path) if self.location.is_on_disk else "",
             stopping=tuple(self._stopping(entries)),
             unread=unread,
             node=_carried(node_case(self.source)) if self.has_log else None,
@@ -326,19 +317,9 @@ class _Surveying:
         return self._with_state(begun, read)
 
     def _path(self) -> str:
-        return os.path.abspath(self.report.path) if self.location.is_on_disk else self.source.name
+        return os.path.abspath(self.source.path) if self.location.is_on_disk else self.source.name
 
     # Small files
-
-    def _content(self, kind: FileKind, form: type) -> FileReport | None:
-        return next(
-            (
-                file
-                for file in self.report.files
-                if file.kind is kind and file.is_live and isinstance(file.content, form)
-            ),
-            None,
-        )
 
     def _meta_complaint(self, file: FileReport | None) -> str:
         if file is None or not isinstance(file.content, MetaProperties):
@@ -357,16 +338,16 @@ class _Surveying:
         return errors[0] if errors else "it has no cluster.id or no node.id"
 
     def _bootstrap_complaint(self) -> str:
-        file = self._content(FileKind.BOOTSTRAP_CHECKPOINT, LogSummary)
+        file = self.source.one(FileKind.BOOTSTRAP_CHECKPOINT)
         findings = (
             [finding for finding in file.findings if finding.severity is Severity.ERROR]
-            if file
+            if file is not None and file.log is not None
             else []
         )
         return findings[0].sentence() if findings else ""
 
     def _quorum_state(self) -> QuorumStateSurvey:
-        file = self._content(FileKind.QUORUM_STATE, QuorumStateFile)
+        file = self.source.one(FileKind.QUORUM_STATE)
         if file is None or not isinstance(file.content, QuorumStateFile):
             return QuorumStateSurvey(missing=True)
         state = file.content.state
@@ -384,7 +365,7 @@ class _Surveying:
         )
 
     def _complaint(self, *codes: str) -> str:
-        findings = [finding for finding in self.report.findings if finding.code in codes]
+        findings = [finding for finding in self.source.findings if finding.code in codes]
         return findings[0].sentence() if findings else ""
 
     def _stopping(self, entries: Sequence[Entry]) -> Iterator[str]:
@@ -400,7 +381,9 @@ class _Surveying:
         """The newest voters and kraft.version that can be trusted."""
         end = survey.end.offset
         history = [
-            entry for entry in self.source.history if entry.offset < end and not entry.contradicted
+            entry
+            for entry in self.source.history.entries
+            if entry.offset < end and not entry.contradicted
         ]
         sets = [entry for entry in history if entry.voters is not None]
         levels = [entry.level for entry in history if entry.level is not None]

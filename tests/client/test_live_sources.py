@@ -109,7 +109,7 @@ def test_a_running_leader_and_directories_tell_one_history() -> None:
     assert {source.source.node.cluster_id for source in diff.sources} == {_meta(2)[CLUSTER]}
     assert not [finding.text for finding in diff.findings if finding.severity.value == "error"]
     directory, leader = (
-        {entry.identity for entry in source.source.history if entry.origin is Origin.LOG}
+        {entry.identity for entry in source.source.history.entries if entry.origin is Origin.LOG}
         for source in diff.sources
         if source.source.node.node_id == 2
     )

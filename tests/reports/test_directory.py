@@ -17,13 +17,14 @@ from kraftool.decoders import framing, meta_properties
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
+from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.files.file_report import EntryBounds, EntryList, ReadOptions, Settings
 from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import AREAS, KINDS
 from kraftool.reports.logs.reader import summarize
 from kraftool.reports.logs.summary import LogSummary
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.paths import open_path
 
 PARTITION = "__cluster_metadata-0"
@@ -57,7 +58,7 @@ def read(path: Path | str, **options: Any) -> DumpReport:
     return read_location(open_path(str(path)), ReadOptions(**options))
 
 
-def one(path: Path | str) -> DirectoryReport:
+def one(path: Path | str) -> NodeDirectory:
     (report,) = read(path).directories
     return report
 

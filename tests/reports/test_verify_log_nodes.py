@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.reports.directory.report import DirectoryReport, read_location
+from kraftool.reports.directory.report import read_location
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.timeline.report import build
@@ -14,6 +14,7 @@ from kraftool.reports.timeline.sources import open_nodes
 from kraftool.reports.verify.log import LogVerification, verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.voters.diff import diff_voters
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.paths import Location, open_path
 from tests.reports.log_node import VOTERS, Node
 from tests.reports.voter_cases import (
@@ -37,7 +38,7 @@ def verified(*paths: Path) -> LogVerification:
     return verify_logs(locations(*paths))
 
 
-def dumped(path: Path) -> DirectoryReport:
+def dumped(path: Path) -> NodeDirectory:
     (directory,) = read_location(open_path(str(path))).directories
     return directory
 

@@ -16,7 +16,8 @@ from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
-from kraftool.reports.voters.model import Commitment, Origin, VoterSourceReport
+from kraftool.reports.voters.model import Commitment, Origin
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.source import BytesSource
 from tests.reports.voter_cases import (
     LOG,
@@ -40,13 +41,15 @@ def compared(*paths: object) -> VoterDiff:
     return diff_voters(read_sources([str(path) for path in paths]))
 
 
-def one(path: object) -> VoterSourceReport:
+def one(path: object) -> NodeDirectory:
     (source,) = compared(path).sources
     return source.source
 
 
-def changes(source: VoterSourceReport) -> list[tuple[int, int, str]]:
-    return [(entry.offset, entry.epoch, "; ".join(entry.changes)) for entry in source.history]
+def changes(source: NodeDirectory) -> list[tuple[int, int, str]]:
+    return [
+        (entry.offset, entry.epoch, "; ".join(entry.changes)) for entry in source.history.entries
+    ]
 
 
 # What real Kafka left.
@@ -83,7 +86,7 @@ def test_histories_are_the_records_of_the_log(fixtures_dir: Path, cluster: str) 
                     if item.type in ("KRaftVoters", "KRaftVersion")
                 ]
         source = one(node)
-        logged = [entry for entry in source.history if entry.origin is Origin.LOG]
+        logged = [entry for entry in source.history.entries if entry.origin is Origin.LOG]
         entries = [
             (
                 entry.offset,
@@ -138,7 +141,7 @@ def test_the_removed_voter_knows_that_it_was_removed(fixtures_dir: Path) -> None
     diff = compared(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data")
     (source,) = (compared_source.source for compared_source in diff.sources)
     assert source.end == 81
-    assert [entry.offset for entry in source.history][-1] == 80
+    assert [entry.offset for entry in source.history.entries][-1] == 80
     (finding,) = diff.findings
     assert (finding.code, finding.severity) == ("KT-DIR-NOT-A-VOTER", Severity.INFO)
     assert "no longer one of the voters 2, 3, 4" in finding.text
@@ -149,7 +152,7 @@ def test_an_upgrade_from_static_voters_begins_the_history(fixtures_dir: Path) ->
     assert changes(source) == [(71, 2, "kraft.version 1"), (72, 2, "voters 1, 2, 3")]
     assert source.log is not None
     assert source.log.start == 47
-    assert source.history[0].repeated_in[0].endswith("144-0000000006.checkpoint")
+    assert source.history.entries[0].repeated_in[0].endswith("144-0000000006.checkpoint")
 
 
 def test_static_voters_are_those_of_the_settings_else_of_the_last_leader(
@@ -254,7 +257,7 @@ def test_history_before_and_after_damage_is_kept_with_the_finding(
     log.write_bytes(data)
     diff = compared(node / "data")
     (source,) = (compared_source.source for compared_source in diff.sources)
-    assert [(entry.offset, entry.after_damage) for entry in source.history] == [
+    assert [(entry.offset, entry.after_damage) for entry in source.history.entries] == [
         (1, False),
         (2, False),
         (80, True),
@@ -351,6 +354,6 @@ def test_every_verdict_of_the_fixtures_is_proved(fixtures_dir: Path) -> None:
         for entry in (
             entry
             for source in compared(*fixtures_dir.glob(f"{cluster}/node-*/data")).sources
-            for entry in source.source.history
+            for entry in source.source.history.entries
         ):
             assert entry.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED)

@@ -161,20 +161,20 @@ def test_what_follows_a_set_written_by_hand_is_no_more_committed_than_it(tmp_pat
     log = started().control(1, voters(1)).control(1, version()).noops(1, 1)
     node = make_node(tmp_path / "1", 1, log)
     (source,) = (compared_source.source for compared_source in compared(node).sources)
-    assert [entry.verdict.commitment for entry in source.history][-2:] == [UNKNOWN, UNKNOWN]
+    assert [entry.verdict.commitment for entry in source.history.entries][-2:] == [UNKNOWN, UNKNOWN]
     # What stands before it is as committed as it was.
     nodes = [node, *(make_node(tmp_path / str(id), id, started()) for id in (2, 3))]
     assert verdict(compared(*nodes), 2).commitment is COMMITTED
     add_snapshot(node, 10, 1, version(), voters(1))
     (source,) = (compared_source.source for compared_source in compared(node).sources)
-    assert {entry.verdict.commitment for entry in source.history} == {COMMITTED}
-    assert not any(entry.verdict.by_majority for entry in source.history)
+    assert {entry.verdict.commitment for entry in source.history.entries} == {COMMITTED}
+    assert not any(entry.verdict.by_majority for entry in source.history.entries)
 
 
 def test_what_stands_before_something_committed_is_committed(tmp_path: Path) -> None:
     node = make_node(tmp_path / "1", 1, added().control(1, voters(2, 3, 4)))
     (source,) = (compared_source.source for compared_source in compared(node).sources)
-    verdicts = {(entry.offset, entry.verdict.commitment) for entry in source.history}
+    verdicts = {(entry.offset, entry.verdict.commitment) for entry in source.history.entries}
     # 11 proves 8, and 8 what is before it; kraft.version is in the batch of the voters at 2.
     assert verdicts == {(1, COMMITTED), (2, COMMITTED), (8, COMMITTED), (11, UNKNOWN)}
 

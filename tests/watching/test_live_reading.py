@@ -67,8 +67,12 @@ def test_the_leaders_log_gives_the_history_of_its_own_directory(
         assert unobserved == ""
         live, directory = diff.sources
         assert live.source.is_live
-        assert [entry.identity for entry in live.source.history if entry.origin.value == "log"] == [
-            entry.identity for entry in directory.source.history if entry.origin.value == "log"
+        assert [
+            entry.identity for entry in live.source.history.entries if entry.origin.value == "log"
+        ] == [
+            entry.identity
+            for entry in directory.source.history.entries
+            if entry.origin.value == "log"
         ]
         assert not diff.differ
         rows = {row.holders for row in history_rows(diff)}

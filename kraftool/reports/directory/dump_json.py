@@ -20,7 +20,7 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumState, QuorumStateField, QuorumStateFile
-from kraftool.reports.directory.report import DirectoryReport, DumpReport
+from kraftool.reports.directory.report import DumpReport
 from kraftool.reports.files.file_report import EntryList, FileReport, PlainText, Settings
 from kraftool.reports.files.metadata_summary import (
     Feature,
@@ -42,6 +42,7 @@ from kraftool.reports.logs.summary import (
 )
 from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import FolderCounts
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import LocationKind
@@ -378,11 +379,11 @@ class DirectoryObject:
 
 
 @form
-def directory_object(report: DirectoryReport) -> DirectoryObject:
+def directory_object(report: NodeDirectory) -> DirectoryObject:
     summary = report.summary
     return DirectoryObject(
         path=report.path,
-        lock=LockObject(state=report.lock, pid=report.lock_pid),
+        lock=LockObject(state=report.lock.state, pid=report.lock.pid),
         node=summary.node,
         quorum_state=summary.quorum_state,
         log=summary.log,
@@ -422,7 +423,7 @@ class DumpDocument:
 
     path: str
     path_kind: LocationKind
-    directories: tuple[DirectoryReport, ...]
+    directories: tuple[NodeDirectory, ...]
     files: tuple[FileReport, ...]
     """Files that belong to no directory; the one that was asked for."""
     findings: tuple[Finding, ...]

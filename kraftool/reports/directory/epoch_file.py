@@ -15,30 +15,24 @@ from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.metadata_summary import LogRange, MetadataSummary
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 
-def epoch_findings(
-    path: str,
-    files: Iterable[FileReport],
-    summary: MetadataSummary,
-    *,
-    was_repaired: bool,
-    is_known: bool = True,
-) -> Iterator[Finding]:
-    """Yield what is wrong with the file among the live files of a directory; without `is_known`, it
-    may be there without our knowing.
+def epoch_findings(case: NodeDirectory) -> Iterator[Finding]:
+    """Yield what is wrong with the file in a directory on which nothing runs.
 
-    A recovery plan (`was_repaired`) that changes the log deletes it, so that Kafka makes it again.
+    A recovery plan that changes the log deletes it, so that Kafka makes it again.
     """
-    files, log = list(files), summary.log
-    file = next((file for file in files if file.kind is FileKind.LEADER_EPOCH_CHECKPOINT), None)
-    if log is None:
+    summary, log = case.summary, case.summary.log
+    file = case.one(FileKind.LEADER_EPOCH_CHECKPOINT)
+    if log is None or case.is_running:
         return
     if file is None:
-        if log.batches and is_known:
-            severity = Severity.INFO if was_repaired else None
+        # An archive that was cut off may have had the file, and a leader sends none.
+        if log.batches and not case.cut and not case.is_live:
+            severity = Severity.INFO if case.was_repaired else None
             text = "there is no leader-epoch-checkpoint"
-            yield kinds.EPOCHS_MISSING.at(path, text, severity=severity)
+            yield kinds.EPOCHS_MISSING.at(case.path, text, severity=severity)
         return
     content = file.content
     if not isinstance(content, LeaderEpochCheckpoint) or not content.accepted:
@@ -46,8 +40,8 @@ def epoch_findings(
     if content.entries:
         starts = [
             start
-            for report in files
-            if report.kind is FileKind.LOG and report.log is not None
+            for report in case.all_of(FileKind.LOG)
+            if report.log is not None
             for start in report.log.epochs
         ]
         yield from _differing(file, content.entries, starts, summary, log)

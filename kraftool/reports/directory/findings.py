@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
@@ -27,7 +26,7 @@ from kraftool.reports.files.false_upgrade import false_upgrade
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.log_cut import lost_by
 from kraftool.reports.files.log_findings import log_finding
-from kraftool.reports.files.metadata_summary import MetadataSummary
+from kraftool.reports.files.notes import bounded
 from kraftool.reports.files.severity_in_context import weighed
 from kraftool.reports.files.snapshot_advice import (
     DAMAGES,
@@ -40,56 +39,11 @@ from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
-from kraftool.reports.voters.alone import voter_findings
-from kraftool.reports.voters.history import NO_HISTORY, VoterHistory
+from kraftool.reports.voters import node_rules
+from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.kafka_epochs import kafka_epochs
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import edited_node_id
-from kraftool.storage.entry import EntryPlace
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectoryCase:
-    """A directory to judge."""
-
-    path: str
-    files: tuple[FileReport, ...]
-    summary: MetadataSummary
-    history: VoterHistory = NO_HISTORY
-    """Who voted when."""
-    is_live: bool = False
-    """True if another process holds the lock: the files then differ by when each was read."""
-    is_over_network: bool = False
-    """True if a leader sent the log, which has no small files beside it."""
-    is_whole: bool = True
-    """True if the data directory itself was read, and not only its partition."""
-    roles: tuple[str, ...] = ()
-    """process.roles, where the PATH was a properties file."""
-    configured_node_id: int | None = None
-    cut: frozenset[str] = frozenset()
-    """The files that an archive ends inside of, which is told already."""
-    planned: frozenset[str] = frozenset()
-    """Checkpoints that a recovery plan made."""
-    was_repaired: bool = False
-    """True if the folder of a recovery plan is here."""
-    is_unlisted: bool = False
-    """True if the metadata partition exists, but its files could not be listed."""
-
-    def live(self, kind: FileKind) -> Iterator[FileReport]:
-        return (file for file in self.files if file.kind is kind and file.is_live)
-
-    def one(self, kind: FileKind) -> FileReport | None:
-        return next(self.live(kind), None)
-
-    @property
-    def has_metadata(self) -> bool:
-        """True if a metadata partition lies here that was used, not only formatted."""
-        return self.summary.log is not None or any(
-            snapshot.offset > 0 for snapshot in self.summary.snapshots
-        )
-
-    @property
-    def has_partition(self) -> bool:
-        return any(file.place is EntryPlace.PARTITION for file in self.files)
 
 
 def is_topic(path: str, names: Iterable[str]) -> bool:
@@ -101,21 +55,25 @@ def is_topic(path: str, names: Iterable[str]) -> bool:
     return not any(name == "quorum-state" or name.endswith(".checkpoint") for name in names)
 
 
-def judge(case: DirectoryCase) -> tuple[Finding, ...]:
-    """All findings of a directory: those of its files, then those of the files together."""
-    segments = sorted(case.live(FileKind.LOG), key=base_offset)
+def judge(case: NodeDirectory, *, is_compared: bool = False) -> tuple[Finding, ...]:
+    """All findings of a directory: those of its files, then those of the files together.
+
+    `is_compared`: the caller asks the rules about voters of several directories together.
+    """
+    segments = sorted(case.all_of(FileKind.LOG), key=base_offset)
     between = list(_between_segments(segments))
     sound = is_sound((*between, *(finding for file in segments for finding in file.findings)))
     findings = [finding for file in case.files for finding in _settled(case, file, segments, sound)]
     if not case.is_whole and is_topic(case.path, (report.basename for report in case.files)):
         return tuple(findings)
     for rule in _RULES:
-        findings += rule(case)
+        if not (is_compared and rule is voter_findings):
+            findings += rule(case)
     return (*findings, *between)
 
 
 def _settled(
-    case: DirectoryCase, file: FileReport, segments: Sequence[FileReport], sound: bool
+    case: NodeDirectory, file: FileReport, segments: Sequence[FileReport], sound: bool
 ) -> Iterator[Finding]:
     """A file's own findings, weighed by what lies beside it."""
     lost = lost_by(file, segments, case.files, case.summary) if file in segments else None
@@ -126,12 +84,12 @@ def _settled(
         if finding.code in DAMAGES:
             known = with_exit(finding, file, case.summary)
             if file.kind is FileKind.BOOTSTRAP_CHECKPOINT:
-                advice = bootstrap_advice(known, has_metadata=case.has_metadata)
+                advice = bootstrap_advice(known, has_metadata=case.was_used)
             else:
                 advice = snapshot_advice(case.summary, known, sound=sound)
             yield replace(known, advice=advice)
         else:
-            yield weighed(finding, is_last=is_last, is_live=case.is_live, lost=lost)
+            yield weighed(finding, is_last=is_last, is_live=case.is_running, lost=lost)
 
 
 def _is_before_the_cut(finding: Finding) -> bool:
@@ -143,7 +101,7 @@ def _is_before_the_cut(finding: Finding) -> bool:
     )
 
 
-def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
+def _meta_properties(case: NodeDirectory) -> Iterator[Finding]:
     file = case.one(FileKind.META_PROPERTIES)
     if file is None:
         if case.is_whole and case.files and case.has_partition:
@@ -173,7 +131,7 @@ def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
         )
     if meta.directory_id is None and case.summary.kraft_version.level > 0:
         yield dir_kinds.NO_DIRECTORY_ID.at(file.name, "there is no directory.id")
-    wanted = case.configured_node_id
+    wanted = case.settings.node_id if case.settings is not None else None
     if wanted is not None and meta.node_id is not None and meta.node_id != wanted:
         sets = [entry.voters for entry in case.history.entries if entry.voters is not None]
         newest = sets[-1] if sets else NO_VOTERS
@@ -201,10 +159,10 @@ def _no_node_id(meta: MetaProperties, file: FileReport) -> str:
     return text
 
 
-def _quorum_state(case: DirectoryCase) -> Iterator[Finding]:
+def _quorum_state(case: NodeDirectory) -> Iterator[Finding]:
     file = case.one(FileKind.QUORUM_STATE)
     if file is None:
-        if case.has_metadata:
+        if case.was_used:
             yield dir_kinds.QUORUM_STATE_MISSING.at(case.path, "there is no quorum-state")
         return
     content, log = file.content, case.summary.log
@@ -218,15 +176,22 @@ def _quorum_state(case: DirectoryCase) -> Iterator[Finding]:
             field="leaderEpoch",
             expected=f"{last} or more",
             found=str(epoch),
-            severity=Severity.INFO if case.is_live else None,
+            severity=Severity.INFO if case.is_running else None,
         )
 
 
-def _voters(case: DirectoryCase) -> Iterator[Finding]:
-    return voter_findings(case.path, case.files, case.summary, case.history, case.roles)
+def voter_findings(case: NodeDirectory) -> Iterator[Finding]:
+    """Yield what the voters of a directory show without any other: who the node is beside them,
+    jumps, snapshots."""
+    # How meta.properties fits the settings is for the rule above.
+    settings = replace(case.settings, node_id=None) if case.settings is not None else None
+    sources = with_verdicts([replace(case, settings=settings)])
+    yield from case.history.findings
+    yield from bounded(node_rules.membership(sources))
+    yield from bounded(node_rules.jumps(sources))
 
 
-def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
+def _snapshots(case: NodeDirectory) -> Iterator[Finding]:
     summary, log = case.summary, case.summary.log
     live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
     newest = live[-1] if live else None
@@ -239,7 +204,7 @@ def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
                 severity=Severity.INFO,
                 advice="run kraftool recover verify to see whether all is as planned",
             )
-        elif newest is not None and newest.offset > 0 and not any(case.live(FileKind.LOG)):
+        elif newest is not None and newest.offset > 0 and not any(case.all_of(FileKind.LOG)):
             yield log_kinds.MISSING.at(case.path, "there is no .log file")
         return
     if not covers_start(summary):
@@ -262,7 +227,7 @@ def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
             offset=log.start_offset,
             advice=advice,
         )
-    if newest is None or case.is_live:
+    if newest is None or case.is_running:
         return
     newest = case.summary.loaded_snapshot or newest
     last_epoch = _latest_epoch(case)
@@ -277,14 +242,14 @@ def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
         )
 
 
-def _latest_epoch(case: DirectoryCase) -> int:
+def _latest_epoch(case: NodeDirectory) -> int:
     """The log's last epoch as Kafka knows it: by leader-epoch-checkpoint and the batches."""
     file, log = case.one(FileKind.LEADER_EPOCH_CHECKPOINT), case.summary.log
     content = file.content if file is not None else None
     checkpoint = content.entries if isinstance(content, LeaderEpochCheckpoint) else ()
     starts = [
         start
-        for report in case.live(FileKind.LOG)
+        for report in case.all_of(FileKind.LOG)
         if report.log is not None
         for start in report.log.epochs
     ]
@@ -293,17 +258,7 @@ def _latest_epoch(case: DirectoryCase) -> int:
     return known[-1].epoch if known else -1
 
 
-def _epochs(case: DirectoryCase) -> Iterator[Finding]:
-    if not case.is_live:
-        files = [file for file in case.files if file.is_live]
-        # An archive that was cut off may have had the file.
-        is_known = not case.cut and not case.is_over_network
-        yield from epoch_findings(
-            case.path, files, case.summary, was_repaired=case.was_repaired, is_known=is_known
-        )
-
-
-def _false_upgrade(case: DirectoryCase) -> Iterator[Finding]:
+def _false_upgrade(case: NodeDirectory) -> Iterator[Finding]:
     level = case.summary.kraft_version.level
     claimed = [
         feature.level for feature in case.summary.features if feature.name == "kraft.version"
@@ -313,32 +268,21 @@ def _false_upgrade(case: DirectoryCase) -> Iterator[Finding]:
         yield finding
 
 
-def _transactions(case: DirectoryCase) -> Iterator[Finding]:
+def _transactions(case: NodeDirectory) -> Iterator[Finding]:
     since = case.summary.transactions.open_offset
-    if since is not None and not case.is_live:
+    if since is not None and not case.is_running:
         yield log_kinds.TXN_OPEN.at(
             case.path, "the metadata transaction that begins here does not end", offset=since
         )
 
 
-def _indexes(case: DirectoryCase) -> Iterator[Finding]:
-    if not case.is_live:
-        yield from index_findings([file for file in case.files if file.name not in case.cut])
-
-
-def _named_ends(case: DirectoryCase) -> Iterator[Finding]:
-    log = case.summary.log
-    if log is not None and not case.is_live and not case.cut:
-        yield from named_ends(case.files, log.end_offset)
-
-
-def _swaps(case: DirectoryCase) -> Iterator[Finding]:
+def _swaps(case: NodeDirectory) -> Iterator[Finding]:
     for file in case.files:
         if file.state is FileState.SWAP and file.basename.endswith(".log.swap"):
             yield log_kinds.SWAP.at(file.name, f"{file.size} bytes of a segment")
 
 
-def _leftovers(case: DirectoryCase) -> Iterator[Finding]:
+def _leftovers(case: NodeDirectory) -> Iterator[Finding]:
     for state, words in _LEFTOVER_WORDS.items():
         files = [file for file in case.files if file.state is state]
         if files:
@@ -356,11 +300,11 @@ _LEFTOVER_WORDS = {
 }
 
 
-def _emptiness(case: DirectoryCase) -> Iterator[Finding]:
+def _emptiness(case: NodeDirectory) -> Iterator[Finding]:
     known = [file for file in case.files if file.kind is not FileKind.UNKNOWN]
     if not known:
         yield dir_kinds.NOTHING.at(case.path, "no Kafka file was found here")
-    elif not case.has_metadata and not case.is_unlisted:
+    elif not case.was_used and not case.is_unlisted:
         yield log_kinds.NONE.at(
             case.path,
             "there is no metadata log here",
@@ -368,27 +312,27 @@ def _emptiness(case: DirectoryCase) -> Iterator[Finding]:
         )
 
 
-def _may_have_voted(case: DirectoryCase) -> bool:
+def _may_have_voted(case: NodeDirectory) -> bool:
     """True if a vote can have gone with a log: a broker gives none, and a vote that was given may
     still be there."""
-    if case.roles and "controller" not in case.roles:
+    if case.plays("controller") is False:
         return False
     file = case.one(FileKind.QUORUM_STATE)
     content = file.content if file is not None else None
     return not isinstance(content, QuorumStateFile) or content.state is None
 
 
-_RULES: tuple[Callable[[DirectoryCase], Iterator[Finding]], ...] = (
+_RULES: tuple[Callable[[NodeDirectory], Iterator[Finding]], ...] = (
     _emptiness,
     _meta_properties,
     _quorum_state,
-    _voters,
+    voter_findings,
     _snapshots,
-    _epochs,
+    epoch_findings,
     _false_upgrade,
     _transactions,
-    _indexes,
-    _named_ends,
+    index_findings,
+    named_ends,
     _swaps,
     _leftovers,
 )
@@ -406,7 +350,7 @@ def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
         before = before.joined(log.walked)
 
 
-def between_directories(cases: Sequence[DirectoryCase]) -> Iterator[Finding]:
+def between_directories(cases: Sequence[NodeDirectory]) -> Iterator[Finding]:
     """Yield what is odd about several directories of one PATH."""
     clusters: dict[str, list[str]] = {}
     directory_ids: dict[str, str] = {}

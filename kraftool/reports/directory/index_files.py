@@ -7,7 +7,7 @@ because it recreates every index of the metadata log when it starts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kraftool.decoders.indexes import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE, OffsetPosition
 from kraftool.decoders.kinds import FileKind
@@ -17,6 +17,7 @@ from kraftool.reports.files.file_report import EntryList, FileReport
 from kraftool.reports.files.severity_in_context import left_by_truncation
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 _ENTRY_SIZES = {FileKind.OFFSET_INDEX: OFFSET_ENTRY_SIZE, FileKind.TIME_INDEX: TIME_ENTRY_SIZE}
 _PREALLOCATED = 10 << 20
@@ -28,8 +29,11 @@ segment; and a truncation may take an offset and leave its time."""
 _REBUILT = "nothing to do: Kafka recreates the index when it starts"
 
 
-def index_findings(files: Sequence[FileReport]) -> Iterator[Finding]:
+def index_findings(case: NodeDirectory) -> Iterator[Finding]:
     """Yield what is odd about the indexes of a directory in which no Kafka runs."""
+    if case.is_running:
+        return
+    files = [file for file in case.files if file.name not in case.cut]
     segments = {
         base_offset(report): report
         for report in files

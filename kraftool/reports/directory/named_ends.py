@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import parse_segment_name
 from kraftool.reports.files.directory_summary import base_offset
@@ -18,18 +17,22 @@ from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.logs.summary import LogSummary
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 _OF_SEGMENTS = frozenset({FileKind.OFFSET_INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX})
 
 
-def named_ends(files: Sequence[FileReport], end: int) -> Iterator[Finding]:
+def named_ends(case: NodeDirectory) -> Iterator[Finding]:
     """Yield a finding for the file that names the highest offset beyond the end of the log."""
-    segments = [file for file in files if file.kind is FileKind.LOG and file.is_live]
+    log, segments = case.summary.log, list(case.all_of(FileKind.LOG))
+    if log is None or case.is_running or case.cut:
+        return
+    end = log.end_offset
     if not all(file.log is not None and _is_whole(file.log) for file in segments):
         return  # a damaged or unread segment has a finding of its own
     named = [
-        *_epochs(files, end),
-        *_without_log(files, {base_offset(file) for file in segments}, end),
+        *_epochs(case, end),
+        *_without_log(case.files, {base_offset(file) for file in segments}, end),
     ]
     if named:
         offset, file, words = max(named, key=lambda item: item[0])
@@ -46,13 +49,11 @@ def _is_whole(log: LogSummary) -> bool:
 _Named = tuple[int, FileReport, str]
 
 
-def _epochs(files: Sequence[FileReport], end: int) -> Iterator[_Named]:
-    for file in files:
-        content = file.content
-        if file.is_live and isinstance(content, LeaderEpochCheckpoint) and content.accepted:
-            for entry in content.entries:
-                if entry.start_offset > end:
-                    yield entry.start_offset, file, f"epoch {entry.epoch} begins at"
+def _epochs(case: NodeDirectory, end: int) -> Iterator[_Named]:
+    file = case.one(FileKind.LEADER_EPOCH_CHECKPOINT)
+    for entry in case.epoch_checkpoint:
+        if file is not None and entry.start_offset > end:
+            yield entry.start_offset, file, f"epoch {entry.epoch} begins at"
 
 
 def _without_log(

@@ -16,12 +16,11 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.names import METADATA_FOLDER, segment_offset
-from kraftool.decoders.properties import Properties
 from kraftool.raft.names import NO_VOTERS
-from kraftool.reports.directory.findings import DirectoryCase, between_directories, judge
+from kraftool.reports.directory.findings import between_directories, judge
 from kraftool.reports.directory.log_dirs import findings_of_log_dirs
 from kraftool.reports.directory.repairs import Repairs, repairs_in
-from kraftool.reports.files.directory_summary import static_voters, summarize_directory
+from kraftool.reports.files.directory_summary import summarize_directory
 from kraftool.reports.files.file_report import (
     FileReport,
     FileView,
@@ -30,11 +29,14 @@ from kraftool.reports.files.file_report import (
     read_with,
 )
 from kraftool.reports.files.locations import unopened
-from kraftool.reports.files.metadata_summary import MetadataSummary, NodeIds
+from kraftool.reports.files.metadata_summary import NodeIds
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.logs.file_names import misnamed
-from kraftool.reports.voters.history import NO_HISTORY, Events, VoterHistory, history_of
+from kraftool.reports.voters.history import Events, history_of
+from kraftool.reports.voters.model import NO_HISTORY, QuorumSettings, VoterHistory
+from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import (
     Entry,
     EntryPlace,
@@ -43,25 +45,8 @@ from kraftool.storage.entry import (
     partition_order,
     root_order,
 )
-from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.lock import Lock, LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectoryReport:
-    """One data directory, or a metadata partition by itself."""
-
-    path: str
-    summary: MetadataSummary
-    files: tuple[FileReport, ...]
-    folders: FolderCounts
-    findings: tuple[Finding, ...]
-    history: VoterHistory = NO_HISTORY
-    """Who voted when, by the control records of log and snapshots."""
-    lock: LockState = LockState.UNKNOWN
-    lock_pid: int | None = None
-    lock_holder: str = ""
-    """Who that is, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +55,10 @@ class DumpReport:
 
     path: str
     kind: LocationKind
-    directories: tuple[DirectoryReport, ...] = ()
+    directories: tuple[NodeDirectory, ...] = ()
     files: tuple[FileReport, ...] = ()
     findings: tuple[Finding, ...] = ()
     """Those that belong to no directory: of the PATH as a whole, and of single files."""
-    roles: tuple[str, ...] = ()
     history: VoterHistory = NO_HISTORY
     """Of the single files, taken together."""
 
@@ -92,12 +76,16 @@ class _Found:
     cut: set[str] = field(default_factory=set)
     """The names of what could not be read whole."""
     events: Events = field(default_factory=Events)
+    is_compared: bool = False
+    """True if the caller asks the rules about voters of several directories together."""
 
     def take(self, report: FileReport) -> None:
         self.files.setdefault(report.directory, []).append(report)
 
     def has_files_of(self, other: _Found) -> bool:
-        """True if the reports of all files are the same objects."""
+        """True if the report is the same: those of all files are the same objects."""
+        if self.is_compared != other.is_compared:
+            return False
         return self.files.keys() == other.files.keys() and all(
             mine is its
             for path, files in self.files.items()
@@ -130,12 +118,14 @@ def read_location(
     progress: Callable[[str, int], None] = lambda name, position: None,
     entries: Iterable[Entry | EntryProblem] | None = None,
     read: Callable[[Entry, ReadOptions], FileReport] = read_file,
+    is_compared: bool = False,
 ) -> DumpReport:
     """Read all of a PATH. What cannot be read is among the findings; nothing is raised for it.
 
     `entries` are those of the location in another order; `read` may look at more than a dump does.
+    `is_compared`: the caller asks the rules about voters of several directories together.
     """
-    reading = _Found()
+    reading = _Found(is_compared=is_compared)
     options = replace(options, on_control=_also(options, reading.events))
     if location.kind is LocationKind.FILE:
         options = replace(options, leftovers=True)
@@ -161,15 +151,17 @@ def read_together(
     location: Location,
     views: Sequence[Callable[[Entry], FileView]],
     *,
+    is_compared: Sequence[bool],
     progress: Callable[[str, int], None],
     entries: Iterable[Entry | EntryProblem],
 ) -> list[DumpReport]:
-    """Read the files of a directory once for several reports, each of which has one of the `views`.
+    """Read the files of a directory once for several reports, each of which has one of the `views`,
+    and says if its voters are compared.
 
     `entries` are in an order that suits all reports. Each report also has the findings of the
     reports before it. If it adds none, it is the same object as the report before it.
     """
-    readings = [_Found() for _ in views]
+    readings = [_Found(is_compared=one) for one in is_compared]
     events = readings[0].events
     options = replace(_DEFAULT, on_control=_also(_DEFAULT, events))
     for reading in readings:
@@ -194,6 +186,12 @@ def read_together(
         same = (report for other, report in reports if other.has_files_of(reading))
         reports.append((reading, next(same, None) or _report(location, reading)))
     return [report for _, report in reports]
+
+
+def with_comparison(report: DumpReport) -> DumpReport:
+    """The report with what is odd about its directories together."""
+    between = between_directories(report.directories)
+    return replace(report, findings=in_order((*report.findings, *between)))
 
 
 def unopened_report(path: str, error: KraftoolError) -> DumpReport:
@@ -226,9 +224,8 @@ def _read(
 
 def _report(location: Location, reading: _Found) -> DumpReport:
     server = location.server
-    roles = _roles(server)
-    cases: list[DirectoryCase] = []
-    directories: list[DirectoryReport] = []
+    settings = settings_of(location.path, server) if server is not None else None
+    directories: list[NodeDirectory] = []
     loose: list[FileReport] = []
     for path, files in sorted(reading.files.items()):
         if (
@@ -237,14 +234,11 @@ def _report(location: Location, reading: _Found) -> DumpReport:
         ):
             loose += files
             continue
-        case, report = _directory(location, path, files, server, roles, reading)
-        cases.append(case)
-        directories.append(report)
+        directories.append(_directory(location, path, files, settings, reading))
     findings = [*reading.findings, *(finding for file in loose for finding in file.findings)]
-    findings += between_directories(cases)
-    if location.kind is LocationKind.PROPERTIES:
-        home = cases[0].summary.node if cases else NodeIds()
-        beside = findings_of_log_dirs(location, home, _node_id(server))
+    if settings is not None:
+        home = directories[0].summary.node if directories else NodeIds()
+        beside = findings_of_log_dirs(location, home, settings.node_id)
         if directories:
             of_node = in_order((*directories[0].findings, *beside))
             directories[0] = replace(directories[0], findings=of_node)
@@ -258,7 +252,6 @@ def _report(location: Location, reading: _Found) -> DumpReport:
         directories=tuple(directories),
         files=tuple(loose),
         findings=in_order(findings),
-        roles=roles,
         history=history_of(loose, summarize_directory(loose), reading.events),
     )
 
@@ -267,43 +260,37 @@ def _directory(
     location: Location,
     path: str,
     files: list[FileReport],
-    server: Properties | None,
-    roles: tuple[str, ...],
+    settings: QuorumSettings | None,
     reading: _Found,
-) -> tuple[DirectoryCase, DirectoryReport]:
+) -> NodeDirectory:
     ordered = tuple(sorted(map(_by_its_name, files), key=_order))
-    static = static_voters(server.get("controller.quorum.voters") or "") if server else NO_VOTERS
-    lock = lock_holder(location.data_directory) if location.is_on_disk else None
-    summary = summarize_directory(ordered, static)
-    repairs = repairs_in(location) if location.is_on_disk else Repairs()
-    case = DirectoryCase(
+    is_on_disk = location.is_on_disk
+    repairs = repairs_in(location) if is_on_disk else Repairs()
+    summary = summarize_directory(ordered, settings.static_voters if settings else NO_VOTERS)
+    directory = NodeDirectory(
         path=path,
+        name=path,
+        kind=location.kind.value,
+        real_path=os.path.realpath(path) if is_on_disk else "",
         files=ordered,
         summary=summary,
         history=history_of(ordered, summary, reading.events),
-        is_live=lock is not None and lock.state is LockState.HELD,
-        is_over_network=location.kind is LocationKind.LIVE,
+        folders=location.folders.get(path, FolderCounts()),
+        lock=lock_holder(location.data_directory) if is_on_disk else Lock(LockState.UNKNOWN),
+        settings=settings,
+        is_live=location.kind is LocationKind.LIVE,
+        high_watermark=location.high_watermark,
         is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
         or any(file.place is EntryPlace.ROOT for file in ordered),
-        roles=roles,
-        configured_node_id=_node_id(server),
+        is_unlisted=os.path.join(path, METADATA_FOLDER) in reading.cut,
         cut=frozenset(file.name for file in ordered if file.name in reading.cut),
         planned=frozenset(repairs.checkpoints),
         was_repaired=bool(repairs.findings),
-        is_unlisted=os.path.join(path, METADATA_FOLDER) in reading.cut,
     )
-    report = DirectoryReport(
-        path=path,
-        summary=case.summary,
-        history=case.history,
-        files=ordered,
-        folders=location.folders.get(path, FolderCounts()),
-        findings=in_order((*judge(case), *repairs.findings)),
-        lock=lock.state if lock is not None else LockState.UNKNOWN,
-        lock_pid=lock.pid if lock is not None else None,
-        lock_holder=lock.holder if lock is not None and lock.state is LockState.HELD else "",
+    return replace(
+        directory,
+        findings=in_order((*judge(directory, is_compared=reading.is_compared), *repairs.findings)),
     )
-    return case, report
 
 
 def _by_its_name(file: FileReport) -> FileReport:
@@ -323,14 +310,3 @@ def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:
     if file.place is EntryPlace.PARTITION:
         return 1, partition_order(file.basename)
     return 0, root_order(file.basename)
-
-
-def _roles(server: Properties | None) -> tuple[str, ...]:
-    setting = server.get("process.roles") if server is not None else None
-    return tuple(part.strip() for part in (setting or "").split(",") if part.strip())
-
-
-def _node_id(server: Properties | None) -> int | None:
-    setting = server.get("node.id") or server.get("broker.id") if server is not None else None
-    setting = (setting or "").strip()
-    return int(setting) if setting.isascii() and setting.isdigit() and len(setting) <= 10 else None

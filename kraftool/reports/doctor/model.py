@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.properties import Properties
-from kraftool.reports.directory.report import DirectoryReport
 from kraftool.reports.doctor.log_statistics import LoggedElection, LogStatistics
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.home_cluster import by_cluster
@@ -19,8 +18,7 @@ from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.voters.between import home_cluster
 from kraftool.reports.voters.diff import VoterDiff
-from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.storage.lock import LockState
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +73,7 @@ class ExaminedDirectory:
 
     path: str
     """As the user would write it."""
-    source: VoterSourceReport
-    report: DirectoryReport | None = None
+    source: NodeDirectory
     server: Properties | None = None
     settings_file: str = ""
     state: LoadedState | None = None
@@ -89,16 +86,21 @@ class ExaminedDirectory:
 
     @property
     def summary(self) -> MetadataSummary:
-        return self.report.summary if self.report is not None else MetadataSummary()
+        return self.source.summary
+
+    @property
+    def is_read(self) -> bool:
+        """True if there was a directory to read, and not settings alone."""
+        return bool(self.files)
 
     @property
     def files(self) -> tuple[FileReport, ...]:
-        return self.report.files if self.report is not None else ()
+        return self.source.files
 
     @property
     def is_live(self) -> bool:
         """True if another process holds the lock."""
-        return self.report is not None and self.report.lock is LockState.HELD
+        return self.source.is_running
 
     @property
     def node_id(self) -> int | None:
@@ -176,7 +178,7 @@ class Examination:
         return newest.in_force
 
     @staticmethod
-    def same_cluster(one: VoterSourceReport, other: VoterSourceReport) -> bool:
+    def same_cluster(one: NodeDirectory, other: NodeDirectory) -> bool:
         """True if two sources may be of one cluster; one that does not say may be."""
         first, second = one.node.cluster_id, other.node.cluster_id
         return not first or not second or first == second

@@ -13,12 +13,11 @@ from dataclasses import field, replace
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.findings import is_topic
-from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
-from kraftool.reports.directory.voter_sources import sources_of
+from kraftool.reports.directory.report import DumpReport, read_location
+from kraftool.reports.directory.voter_sources import settings_alone, sources_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.doctor.stream_buffer import KeptFiles
-from kraftool.reports.files.directory_summary import summarize_directory
 from kraftool.reports.files.file_report import FileReport, FileView, ReadOptions, read_with
 from kraftool.reports.files.locations import missing_directory, open_paths
 from kraftool.reports.findings.finding import Finding
@@ -28,8 +27,7 @@ from kraftool.reports.state.files import MOST_STREAMED, files_of
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import StatePass, ordered
 from kraftool.reports.voters.diff import diff_voters
-from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.reports.voters.settings import settings_of
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryProblem, FolderKind, folder_kind
 from kraftool.storage.paths import Location, LocationKind
 
@@ -47,7 +45,7 @@ class _Read:
     patients: list[ExaminedDirectory] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     files: list[FileReport] = field(default_factory=list)
-    sources: list[VoterSourceReport] = field(default_factory=list)
+    sources: list[NodeDirectory] = field(default_factory=list)
 
 
 def locations_of(paths: Sequence[str]) -> tuple[tuple[Location, ...], tuple[Finding, ...]]:
@@ -60,7 +58,7 @@ def examine(
     locations: Sequence[Location],
     findings: Sequence[Finding] = (),
     progress: Progress = lambda name, position: None,
-    nodes: Sequence[VoterSourceReport] = (),
+    nodes: Sequence[NodeDirectory] = (),
     partly: Callable[[Examination], None] | None = None,
 ) -> Examination:
     """Read everything that the rules look at. Nothing is raised for what is wrong in it.
@@ -92,7 +90,7 @@ def examine(
     )
 
 
-def _add_words(read: _Read, node: VoterSourceReport) -> None:
+def _add_words(read: _Read, node: NodeDirectory) -> None:
     """Add what a running node reports: with its log, or by itself."""
     for number, patient in enumerate(read.patients):
         if patient.source.is_live and patient.source.name == node.name:
@@ -108,7 +106,7 @@ def _add_words(read: _Read, node: VoterSourceReport) -> None:
 
 def together(
     patients: Sequence[ExaminedDirectory],
-    sources: Sequence[VoterSourceReport] = (),
+    sources: Sequence[NodeDirectory] = (),
     differing: tuple[tuple[str, str, int, int], ...] | None = None,
 ) -> Examination:
     """Patients that were read before, wherever that was, with their voters compared."""
@@ -125,7 +123,7 @@ def _is_second(patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]
     """True if this is another of a node's log directories, beside the one with the metadata."""
     node = patient.summary.node
     return (
-        patient.report is not None
+        patient.is_read
         and not patient.source.has_metadata
         and node.directory_id is not None
         and any(
@@ -138,16 +136,11 @@ def _is_second(patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]
 
 
 def _settings_alone(read: _Read, location: Location) -> None:
-    assert location.server is not None, "a location of settings has them"
-    settings = settings_of(location.path, location.server)
-    voters = summarize_directory((), settings.static_voters).voters
     read.findings += missing_directory(location)
     read.patients.append(
         ExaminedDirectory(
             path=location.path,
-            source=VoterSourceReport(
-                name=location.path, kind="settings", settings=settings, seen_voters=voters
-            ),
+            source=settings_alone(location),
             server=location.server,
             settings_file=location.path,
             statistics=LogStatistics(),
@@ -213,7 +206,9 @@ def _location(read: _Read, location: Location, progress: Progress) -> bool:
             *(problem for problem in listed if isinstance(problem, EntryProblem)),
             *ordered(files),
         ]
-    report = read_location(location, progress=progress, entries=entries, read=look)
+    report = read_location(
+        location, progress=progress, entries=entries, read=look, is_compared=True
+    )
     return _add_location(read, report, passes, progress)
 
 
@@ -222,8 +217,7 @@ def _add_location(
 ) -> bool:
     """Add what the report of a location has. True if it has a data directory with files."""
     location, server = passes.location, passes.location.server
-    settings = settings_of(location.path, server) if server is not None else None
-    sources = list(sources_of(location, report, settings))
+    sources = list(sources_of(location, report))
     read.findings += report.findings
     read.files += report.files
     read.sources += sources[len(report.directories) :]
@@ -235,7 +229,6 @@ def _add_location(
         patient = ExaminedDirectory(
             path=directory.path if not location.is_stream else source.name,
             source=source,
-            report=directory,
             server=server,
             settings_file=location.path if server is not None else "",
             state=_state(read, directory, passes, progress),
@@ -252,12 +245,12 @@ def _add(read: _Read, patient: ExaminedDirectory) -> None:
 
     Of a running node whose own directory was given only the log counts: all else is in that.
     """
-    where = patient.source.directory
+    where = patient.source.real_path
     if patient.source.is_live and any(_is_of(directory, patient) for directory in read.patients):
         read.sources.append(patient.source)
         return
     for number, known in enumerate(read.patients):
-        if where and known.source.directory == where:
+        if where and known.source.real_path == where:
             if known.server is None and patient.server is not None:
                 read.patients[number] = patient
             return
@@ -275,7 +268,7 @@ def _is_of(directory: ExaminedDirectory, node: ExaminedDirectory) -> bool:
 
 
 def _state(
-    read: _Read, directory: DirectoryReport, passes: ExaminationPasses, progress: Progress
+    read: _Read, directory: NodeDirectory, passes: ExaminationPasses, progress: Progress
 ) -> LoadedState | None:
     kept = passes.kept
     if not _has_state(directory):
@@ -313,7 +306,7 @@ def _passes(
     }
 
 
-def _odd_folders(location: Location, directory: DirectoryReport) -> tuple[str, ...]:
+def _odd_folders(location: Location, directory: NodeDirectory) -> tuple[str, ...]:
     """The names that the report only counts."""
     of_disk = location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
     if not of_disk or not directory.folders.other:
@@ -327,7 +320,7 @@ def _odd_folders(location: Location, directory: DirectoryReport) -> tuple[str, .
     return tuple(name for name in odd if name != _REMOTE_CACHE)[:_MOST_FOLDERS]
 
 
-def _has_state(directory: DirectoryReport) -> bool:
+def _has_state(directory: NodeDirectory) -> bool:
     log = directory.summary.log
     logs = [file.log for file in directory.files if file.log is not None]
     return (

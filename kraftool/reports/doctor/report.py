@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.reports.directory.findings import voter_findings
 from kraftool.reports.doctor import next_steps, tools
 from kraftool.reports.doctor.model import Diagnosis, Examination, ExaminedDirectory
 from kraftool.reports.doctor.quorum_advice import emptied_directories, quorum_commands, wiped_voters
@@ -17,16 +18,12 @@ from kraftool.reports.doctor.rules import rules
 from kraftool.reports.doctor.unexamined import Unexamined, unexamined
 from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.read import case_of_sources
-from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
-from kraftool.reports.voters.alone import TOLD_ALONE
-
-_OF_DIFF = TOLD_ALONE | {dir_kinds.CLUSTER_ID.code, dir_kinds.SAME_DIRECTORY_ID.code}
-"""What diff-voters tells in the light of all directories."""
 
 _REPLAY = frozenset({log_kinds.REPLAY.code, snap_kinds.REPLAY.code})
 _AFTER_SNAPSHOT = (
@@ -204,14 +201,13 @@ def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
     """Yield what dump, diff-voters and the replay of the state say."""
     foreign = {source.source.name for source in examination.voters.sources if source.foreign}
     for finding in examination.findings:
-        if finding.code not in _OF_DIFF:
-            yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
+        yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
     for patient in examination.patients:
-        report = patient.report
-        for finding in report.findings if report is not None else ():
-            if finding.code not in _OF_DIFF or patient.source.name in foreign:
-                yield next_steps.diagnosis(finding, examination, patient)
-        for finding in _replayed(patient):
+        findings = patient.source.findings
+        if patient.source.name in foreign:
+            own = replace(patient.source, name=patient.source.path)
+            findings = in_order((*findings, *voter_findings(own)))
+        for finding in (*findings, *_replayed(patient)):
             yield next_steps.diagnosis(finding, examination, patient)
     for finding in examination.voters.findings:
         yield next_steps.diagnosis(finding, examination, _whose(finding, examination))

@@ -188,7 +188,7 @@ def stop_first(patient: ExaminedDirectory) -> Iterable[str]:
     comment.
     """
     if patient.is_live:
-        pid = patient.report.lock_pid if patient.report is not None else None
+        pid = patient.source.lock.pid
         who = f"process {pid} holds" if pid is not None else "another process holds"
         yield f"# stop Kafka on this node first: {who} the lock of {quoted(patient.path)}"
 

@@ -30,7 +30,7 @@ def unexamined(examination: Examination) -> Iterator[Unexamined]:
 
 
 def _missing(patient: ExaminedDirectory) -> str:
-    if patient.report is None:
+    if not patient.is_read:
         return "" if patient.source.is_live else "its data directory was not read"
     state = patient.state
     if state is None:

@@ -6,7 +6,6 @@ rule of the protocol: a node's `core` is asked.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
@@ -27,16 +26,13 @@ from kraftool.raft.raft import Raft
 from kraftool.raft.records import Batch, ControlRecord, KRaftVersion, Voters
 from kraftool.raft.settings import NodeSettings
 from kraftool.reports.findings.finding import Finding
+from kraftool.reports.voters.model import LogSpan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
-    """The offsets of a log and whose epochs they are of; all of it is on the disk."""
+class Log(LogSpan):
+    """A log as Kafka has it after its start; all of it is on the disk. Its epochs rise."""
 
-    start: int = 0
-    end: int = 0
-    epochs: tuple[EpochEntry, ...] = ()
-    """Of its records. Both rise."""
     believed_epochs: tuple[EpochEntry, ...] | None = None
     """The epochs by which Kafka votes and leads, if they are others: of leader-epoch-checkpoint, or
     of a batch with a damaged header."""
@@ -48,13 +44,8 @@ class Log:
     """Where the log ends behind damage, at which Kafka cuts it; None if it is not damaged."""
     is_torn: bool = False
     """True if a part of a batch comes last, which Kafka cuts off at its start."""
-    odd: int | None = None
-    """Where the headers of its batches first contradict each other. Kafka believes them, and so
-    does an election. Nothing from there on is evidence of what the node has."""
     leaders: tuple[tuple[int, int], ...] = ()
     """(epoch, leader id) of its LeaderChange records."""
-    last_timestamp_ms: int = -1
-    """When its last record was written; -1 if that is not known."""
 
     @property
     def is_cut(self) -> bool:
@@ -103,13 +94,6 @@ class Log:
         for offset, level in self.kraft_versions:
             control.kraft_versions.add(offset, level)
         return control
-
-    def epoch_at(self, offset: int) -> int | None:
-        """The epoch of the record at an offset; None where the log does not reach."""
-        if not self.start <= offset < self.end:
-            return None
-        number = bisect_right(self.epochs, offset, key=lambda epoch: epoch.start_offset)
-        return self.epochs[number - 1].epoch if number else None
 
     def known_epoch(self, offset: int) -> int:
         """The epoch of a record that the log has, or that a snapshot of it took the place of."""

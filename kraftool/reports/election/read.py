@@ -13,8 +13,6 @@ from functools import partial
 
 from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.checkpoint_files import EpochEntry
-from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.properties import Properties
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft.names import (
@@ -26,7 +24,7 @@ from kraftool.raft.names import (
     Voter,
     VoterSet,
 )
-from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, TIMING_KEYS, NodeSettings, Timing
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase, Obstacle, reachable_by
 from kraftool.reports.election.moments import at_one_moment
@@ -34,11 +32,12 @@ from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters import between, identities
+from kraftool.reports.voters.about_voters import about_voters
 from kraftool.reports.voters.kafka_epochs import believed_epochs
-from kraftool.reports.voters.model import LogExtent, Origin, VoterSourceReport
+from kraftool.reports.voters.model import LogExtent, Origin
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.lock import LockState, lock_holder
-from kraftool.storage.paths import open_path
 from kraftool.storage.witness_marker import WitnessMarker
 
 UNKNOWN_CLUSTER = "unknown"
@@ -52,7 +51,7 @@ def read_case(
     return case_of_sources(read_sources(paths, progress))
 
 
-def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
+def case_of_sources(sources: Sequence[NodeDirectory]) -> ElectionCase:
     """The quorum of directories that were read before."""
     findings = list(between.clusters(sources))
     notes: list[str] = []
@@ -91,7 +90,9 @@ def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
     findings += (
         finding
         for source in sources
-        for finding in map(partial(_of_node, is_stranger=source.name in strangers), source.findings)
+        for finding in map(
+            partial(_of_node, is_stranger=source.name in strangers), about_voters(source)
+        )
     )
     wanted = {id_ for node in ordered if node.is_voter for id_ in node.voters.ids}
     wanted |= case.voters.ids or missing.keys()
@@ -135,13 +136,13 @@ def _connected(node: NodeCase, nodes: Sequence[NodeCase]) -> NodeCase:
     return replace(node, settings=reachable_by(node.settings, nodes))
 
 
-def _nameless(source: VoterSourceReport) -> Finding:
+def _nameless(source: NodeDirectory) -> Finding:
     return kinds.UNREADABLE.at(
         source.name, "there is no meta.properties to show which node this is, so it is left out"
     )
 
 
-def _id(source: VoterSourceReport) -> int | None:
+def _id(source: NodeDirectory) -> int | None:
     if source.edited_from is not None:
         return source.edited_from
     if source.node.node_id is not None:
@@ -149,7 +150,7 @@ def _id(source: VoterSourceReport) -> int | None:
     return source.settings.node_id if source.settings is not None else None
 
 
-def _listener(sources: Iterable[VoterSourceReport]) -> str:
+def _listener(sources: Iterable[NodeDirectory]) -> str:
     """The name by which controllers reach each other."""
     names: list[str] = []
     for source in sources:
@@ -160,7 +161,7 @@ def _listener(sources: Iterable[VoterSourceReport]) -> str:
     return names[0] if names else DEFAULT_LISTENER
 
 
-def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> NodeCase | None:
+def node_case(source: NodeDirectory, listener: str = DEFAULT_LISTENER) -> NodeCase | None:
     """The node that a directory belongs to; None if no file of it names one."""
     node_id = _id(source)
     if node_id is None:
@@ -192,7 +193,7 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
         static_voters=static,
         bootstrap_servers=_bootstrap(source),
         is_controller=plays is not False,
-        timing=_timing(source),
+        timing=source.settings.timing if source.settings is not None else Timing(),
         kraft_version=known.kraft_version
         if known is not None and log.voter_sets
         else SUPPORTED_KRAFT_VERSION,
@@ -208,7 +209,7 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
         notes.append(f"the quorum-state of {node_id} cannot be read, so its vote is not known")
     elif election is None and log.end > 0:
         notes.append(f"{node_id} has no quorum-state: it starts without knowing how it voted")
-    is_running = bool(source.directory) and lock_holder(source.directory).state is LockState.HELD
+    is_running = bool(source.real_path) and lock_holder(source.real_path).state is LockState.HELD
     obstacle = source.keeps_from_starting if not is_running else None
     if obstacle is not None:
         notes.append(f"Kafka exits when it starts on {node_id}: {obstacle.code} in {obstacle.file}")
@@ -243,7 +244,7 @@ def _obstacle(finding: Finding) -> Obstacle:
     return Obstacle(code=finding.code, text=text)
 
 
-def _unseen(source: VoterSourceReport, log: Log) -> str:
+def _unseen(source: NodeDirectory, log: Log) -> str:
     """Return why the log may have had more records; a snapshot may be alone after a recovery."""
     if source.is_log_unread:
         return "has a log that could not be read"
@@ -264,7 +265,7 @@ def marked(marker: WitnessMarker) -> str:
     )
 
 
-def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
+def _log(source: NodeDirectory, listener: str, notes: list[str]) -> Log:
     """The log as Kafka would have it after it started: cut at damage, begun after a snapshot."""
     extent = source.log
     start, end = (extent.start, extent.end) if extent is not None else (0, 0)
@@ -300,7 +301,7 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
     )
     sets: dict[int, VoterSet] = {}
     levels: dict[int, int] = {}
-    for entry in source.history:
+    for entry in source.history.entries:
         is_read = entry.origin is Origin.LOG and not entry.after_damage and entry.offset < end
         # A later snapshot has it, too, unless the history has another entry from there on.
         if not is_read and not any(snapshot_id.offset > entry.offset for snapshot_id in intact):
@@ -321,13 +322,15 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
         is_torn=is_torn,
         odd=_odd(source, extent) if extent is not None else None,
         leaders=tuple(
-            (leader.epoch, leader.leader_id) for leader in source.leaders if leader.offset < end
+            (leader.epoch, leader.leader_id)
+            for leader in source.history.leaders
+            if leader.offset < end
         ),
         last_timestamp_ms=extent.last_timestamp_ms if extent is not None and behind is None else -1,
     )
 
 
-def _odd(source: VoterSourceReport, extent: LogExtent) -> int | None:
+def _odd(source: NodeDirectory, extent: LogExtent) -> int | None:
     """Return where the log's headers contradict each other or, at its end, all other files.
 
     A node hears of an epoch before it has records of it, and these begin with a LeaderChange.
@@ -338,7 +341,7 @@ def _odd(source: VoterSourceReport, extent: LogExtent) -> int | None:
     if (
         last is not None
         and last.epoch > max(known, extent.epochs[-2].epoch)
-        and all(leader.offset != last.start_offset for leader in source.leaders)
+        and all(leader.offset != last.start_offset for leader in source.history.leaders)
     ):
         places.append(last.start_offset)
     return min(places, default=None)
@@ -368,7 +371,7 @@ def _election(state: QuorumState) -> ElectionState:
     return ElectionState(epoch=max(state.leader_epoch, 0), leader_id=leader, voted=voted)
 
 
-def _bootstrap(source: VoterSourceReport) -> tuple[Endpoint, ...]:
+def _bootstrap(source: NodeDirectory) -> tuple[Endpoint, ...]:
     servers = []
     for bootstrap_server in (
         source.settings.bootstrap_servers if source.settings is not None else ()
@@ -377,23 +380,3 @@ def _bootstrap(source: VoterSourceReport) -> tuple[Endpoint, ...]:
         if port is not None:
             servers.append(Endpoint(host, port))
     return tuple(servers)
-
-
-def _timing(source: VoterSourceReport) -> Timing:
-    """The patience that the node is configured with; Kafka's defaults where nothing tells."""
-    if source.settings is None:
-        return Timing()
-    try:
-        server = open_path(source.settings.file, settings_alone=True).server
-    except KraftoolError:
-        return Timing()
-    return timing_of(server) if server is not None else Timing()
-
-
-def timing_of(server: Properties) -> Timing:
-    durations = {}
-    for key, name in TIMING_KEYS.items():
-        value = (server.get(key) or "").strip()
-        if value.isascii() and value.isdigit() and len(value) < 10:
-            durations[name] = int(value)
-    return replace(Timing(), **durations)

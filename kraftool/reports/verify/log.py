@@ -15,8 +15,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import Count
 from kraftool.decoders.kinds import FileKind
 from kraftool.image.metadata_version import METADATA_VERSION
-from kraftool.reports.directory.findings import DirectoryCase, between_directories, is_topic
-from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
+from kraftool.reports.directory.findings import between_directories, is_topic
+from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.files.directory_summary import base_offset
 from kraftool.reports.files.file_report import FileReport, FileView, ReadOptions, read_with
 from kraftool.reports.files.locations import unopened as unreadable
@@ -29,8 +29,8 @@ from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_history import kraft_versions
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
 from kraftool.reports.verify.log_states import LogStates
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryProblem
-from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind
 
 
@@ -101,8 +101,8 @@ def verify_logs(
     """
     verified: list[Verified] = []
     findings: list[Finding] = list(unopened)
-    cases: list[DirectoryCase] = []
-    directories: list[Location] = []
+    directories: list[NodeDirectory] = []
+    with_logs: list[Location] = []
     for location in locations:
         try:
             report, seen = _read(location, progress, states, replays=replays)
@@ -111,31 +111,17 @@ def verify_logs(
             continue
         findings += report.findings if report.kind is not LocationKind.FILE else ()
         if report.directories:
-            directories.append(location)
-        cases += map(_case, report.directories)
+            with_logs.append(location)
+        directories += report.directories
         verified += _verified(report, seen)
-    findings += _between(cases, findings)
-    findings += _between_logs(directories, several=len(cases) > 1)
+    findings += between_directories(directories)
+    findings += _between_logs(with_logs, several=len(directories) > 1)
     return LogVerification(verified=tuple(verified), findings=in_order(findings))
 
 
 def verify_read(report: DumpReport, passes: LogPasses) -> LogVerification:
     """Verify a directory whose files the `passes` saw."""
-    between = _between(list(map(_case, report.directories)), report.findings)
-    return LogVerification(
-        verified=tuple(_verified(report, passes.seen)),
-        findings=in_order((*report.findings, *between)),
-    )
-
-
-def _between(cases: Sequence[DirectoryCase], known: Sequence[Finding]) -> list[Finding]:
-    """The findings between directories that are not known yet."""
-    of_files = {(finding.code, finding.file) for finding in known}
-    return [
-        finding
-        for finding in between_directories(cases)
-        if (finding.code, finding.file) not in of_files
-    ]
+    return LogVerification(verified=tuple(_verified(report, passes.seen)), findings=report.findings)
 
 
 def _verified(report: DumpReport, seen: Mapping[str, DirectoryPass]) -> Iterator[Verified]:
@@ -218,12 +204,8 @@ def _read(
     return read_location(location, progress=progress, entries=ordered, read=read), passes.seen
 
 
-def _case(report: DirectoryReport) -> DirectoryCase:
-    return DirectoryCase(path=report.path, files=report.files, summary=report.summary)
-
-
-def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
-    is_live = report.lock is LockState.HELD
+def _directory(report: NodeDirectory, seen: DirectoryPass) -> Verified:
+    is_live = report.is_running
     log = report.summary.log
     newest = report.summary.newest_snapshot
     findings = [*report.findings]
@@ -255,7 +237,7 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
 
 
 def _settled(
-    report: DirectoryReport, findings: Sequence[Finding], seen: DirectoryPass, *, is_live: bool
+    report: NodeDirectory, findings: Sequence[Finding], seen: DirectoryPass, *, is_live: bool
 ) -> Iterator[Finding]:
     """Yield the findings of single files, weighed by those of the deep checks."""
     sound = is_sound(findings)
@@ -284,7 +266,7 @@ def _without_short(findings: Sequence[Finding], seen: DirectoryPass) -> Iterator
             yield finding
 
 
-def _has_kafka_4(report: DirectoryReport) -> bool:
+def _has_kafka_4(report: NodeDirectory) -> bool:
     """True if no node of the cluster can be older than 4.0. Before it, a follower's append of many
     batches made one entry."""
     feature = report.summary.feature(METADATA_VERSION)

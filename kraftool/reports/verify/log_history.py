@@ -17,9 +17,8 @@ from kraftool.decoders.schema import NEWEST_RELEASE
 from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.voters import history as voter_history
 from kraftool.reports.voters.form import HIGHEST_KRAFT_VERSION, voter_faults
-from kraftool.reports.voters.model import Origin
+from kraftool.reports.voters.model import Origin, VoterHistory
 
 _MOST = 100_000
 """Leaders that are kept; a log has one leader an epoch."""
@@ -96,7 +95,7 @@ def _one_set(notes: Notes, voters: list[dict[str, Any]], offset: int, position: 
         seen.add(voter["voterId"])
 
 
-def kraft_versions(history: voter_history.VoterHistory) -> Iterator[Finding]:
+def kraft_versions(history: VoterHistory) -> Iterator[Finding]:
     """Levels of the log that no Kafka has, that go back, or that come behind the first voters."""
     logged = [entry for entry in history.entries if entry.origin is Origin.LOG]
     versions = [entry for entry in logged if entry.level is not None]

@@ -7,29 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
-from kraftool.reports.directory.report import DirectoryReport
 from kraftool.reports.files.metadata_summary import SnapshotSummary
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.verify.log_pass import DirectoryPass
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 
-def quorum_state(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]:
+def quorum_state(report: NodeDirectory, seen: DirectoryPass) -> Iterator[Finding]:
     """The state file's leader against LeaderChange, its form against kraft.version."""
-    file = next(
-        (
-            file_report
-            for file_report in report.files
-            if file_report.kind is FileKind.QUORUM_STATE and file_report.is_live
-        ),
-        None,
-    )
+    file = report.one(FileKind.QUORUM_STATE)
     content = file.content if file is not None else None
     if file is None or not isinstance(content, QuorumStateFile) or content.state is None:
         return
@@ -58,20 +50,15 @@ def quorum_state(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Findi
         )
 
 
-def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]:
+def snapshots(report: NodeDirectory, seen: DirectoryPass) -> Iterator[Finding]:
     """Each snapshot's end against the batch that it ends with."""
-    log = report.summary.log
-    if log is None:
+    log, extent = report.summary.log, report.log
+    if log is None or extent is None:
         return
-    starts = sorted(
-        (start for file in report.files if file.is_live and file.log and file.kind is FileKind.LOG
-         for start in file.log.epochs),
-        key=lambda start: start.start_offset,
-    )  # fmt: skip
     for snapshot in _live(report.summary.snapshots):
         if not log.start_offset < snapshot.offset <= log.intact_end_offset:
             continue
-        epoch = _epoch_at(starts, snapshot.offset - 1)
+        epoch = extent.epoch_at(snapshot.offset - 1)
         if epoch is not None and epoch != snapshot.epoch:
             yield snap_kinds.LOG_EPOCH.at(
                 snapshot.file,
@@ -113,12 +100,3 @@ def _live(snapshots: Sequence[SnapshotSummary]) -> Iterator[SnapshotSummary]:
         for snapshot in snapshots
         if snapshot.state is FileState.LIVE and snapshot.offset > 0
     )
-
-
-def _epoch_at(starts: Sequence[EpochEntry], offset: int) -> int | None:
-    epoch = None
-    for start in starts:
-        if start.start_offset > offset:
-            break
-        epoch = start.epoch
-    return epoch

@@ -17,7 +17,7 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
 from kraftool.image.image import MetadataImage
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
+from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.files.file_report import (
     SNAPSHOT_KINDS,
     FileReport,
@@ -45,9 +45,9 @@ from kraftool.reports.verify.snapshot_values import (
     VerifiedDirectory,
     VerifiedSnapshot,
 )
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
 from kraftool.storage.format_plan import META_PROPERTIES
-from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.source import BytesSource
 
@@ -342,7 +342,7 @@ def _one_file(location: Location, progress: Progress) -> _Found:
 
 
 def _directory(
-    report: DirectoryReport, seen: DirectoryPass, reader: SnapshotReading
+    report: NodeDirectory, seen: DirectoryPass, reader: SnapshotReading
 ) -> VerifiedDirectory:
     findings = [finding for finding in report.findings if _is_ours(finding)]
     if seen.is_metadata:
@@ -368,7 +368,7 @@ def _directory(
     return VerifiedDirectory(
         path=report.path,
         cluster_id=report.summary.node.cluster_id,
-        is_live=report.lock is LockState.HELD,
+        is_live=report.is_running,
         snapshots=_with_epochs_back(judged),
         findings=in_order(rest),
     )

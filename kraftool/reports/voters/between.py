@@ -12,19 +12,14 @@ from collections.abc import Iterator, Sequence
 from kraftool.reports.files.home_cluster import home_of
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
-from kraftool.reports.voters.model import (
-    Commitment,
-    CommitmentVerdict,
-    HistoryEntry,
-    Origin,
-    VoterSourceReport,
-)
+from kraftool.reports.voters.model import Commitment, CommitmentVerdict, HistoryEntry, Origin
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import same_set, set_differences
 
-Sources = Sequence[VoterSourceReport]
+Sources = Sequence[NodeDirectory]
 
 
-def newest_source(sources: Sources) -> VoterSourceReport | None:
+def newest_source(sources: Sources) -> NodeDirectory | None:
     """The source with the newest voter set by epoch and offset, unless a better log overrules it.
 
     One that its own log contradicts is a wrong snapshot's: its node would go by it, nobody else.
@@ -52,7 +47,7 @@ def newest_source(sources: Sources) -> VoterSourceReport | None:
     return candidates[0][0]
 
 
-def _overrules(other: VoterSourceReport, entry: HistoryEntry, source: VoterSourceReport) -> bool:
+def _overrules(other: NodeDirectory, entry: HistoryEntry, source: NodeDirectory) -> bool:
     """True if another log parted before it and would win an election against this one."""
     if entry.verdict.commitment is Commitment.COMMITTED:
         return False
@@ -86,12 +81,12 @@ def home_cluster(sources: Sources) -> str | None:
     return home_of(source.node.cluster_id for source in sources)
 
 
-def is_foreign(source: VoterSourceReport, home: str | None) -> bool:
+def is_foreign(source: NodeDirectory, home: str | None) -> bool:
     """True if a source says that it is of another cluster than that."""
     return (source.node.cluster_id or home) != home
 
 
-def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[str, ...]:
+def differs(source: NodeDirectory, reference: NodeDirectory) -> tuple[str, ...]:
     """Return what would have to change for a source to have the newest voters, in words."""
     known, newest = source.in_force, reference.in_force
     if newest is None or source is reference:
@@ -113,7 +108,7 @@ def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[st
     return differences
 
 
-def is_behind(source: VoterSourceReport, sources: Sources) -> bool:
+def is_behind(source: NodeDirectory, sources: Sources) -> bool:
     """True if a source has an earlier set of the same history and ends before the next one."""
     if not source.has_metadata:
         return False
@@ -173,19 +168,19 @@ def conflicts(sources: Sources) -> Iterator[Finding]:
 
 def _conflicting(
     sources: Sources,
-) -> Iterator[tuple[HistoryEntry, VoterSourceReport, VoterSourceReport, str]]:
+) -> Iterator[tuple[HistoryEntry, NodeDirectory, NodeDirectory, str]]:
     """Each pair of records once: the entry, its source, the other source and what that has."""
     seen: set[tuple[object, object]] = set()
     logged = [
         {
             history_entry.offset: history_entry
-            for history_entry in other.history
+            for history_entry in other.history.entries
             if history_entry.origin is Origin.LOG
         }
         for other in sources
     ]
     for source in sources:
-        for entry in source.history:
+        for entry in source.history.entries:
             if entry.origin is not Origin.LOG:
                 continue
             for other, entries in zip(sources, logged, strict=True):
@@ -205,7 +200,7 @@ def _conflicting(
 
 
 def _other_record(
-    entry: HistoryEntry, other: VoterSourceReport, there: HistoryEntry | None
+    entry: HistoryEntry, other: NodeDirectory, there: HistoryEntry | None
 ) -> tuple[str, object] | None:
     """Return what another log has at an entry's offset, in words and as a key; None where the
     same.
@@ -225,7 +220,7 @@ def _other_record(
 
 
 def _no_such_record(
-    entry: HistoryEntry, source: VoterSourceReport, other: VoterSourceReport
+    entry: HistoryEntry, source: NodeDirectory, other: NodeDirectory
 ) -> tuple[str, object] | None:
     """The same for an entry beyond the end of another log that parted before."""
     if entry.offset < other.end:
@@ -240,7 +235,7 @@ def _no_such_record(
     )
 
 
-def _conflict(entry: HistoryEntry, other: VoterSourceReport, words: str) -> Finding:
+def _conflict(entry: HistoryEntry, other: NodeDirectory, words: str) -> Finding:
     epoch = other.log.epoch_at(entry.offset) if other.log is not None else None
     same_epoch = epoch == entry.epoch
     beyond = entry.offset >= other.end

@@ -43,8 +43,8 @@ from kraftool.reports.voters.model import (
     HistoryEntry,
     LogExtent,
     Origin,
-    VoterSourceReport,
 )
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import (
     keys_changed,
     matches,
@@ -66,13 +66,13 @@ class Proof:
     """The snapshot; empty where something else proves it."""
 
 
-def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceReport, ...]:
+def with_verdicts(sources: Sequence[NodeDirectory]) -> tuple[NodeDirectory, ...]:
     """The same sources (of one cluster), with each entry's verdict."""
     proofs = [proof for source in sources for proof in proofs_of(source)]
     holders, later = _holders(sources), _later_changes(sources)
     verdicts: dict[_Identity, CommitmentVerdict] = {}
     for source in sources:
-        for entry in source.history:
+        for entry in source.history.entries:
             key = entry.identity
             if key not in verdicts:
                 record_holders = holders.get(key, ())
@@ -82,7 +82,7 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
     known = {id(source_report): _Sets.of(source_report) for source_report in sources}
     to_win = {id(source_report): _sets_to_win(source_report, verdicts) for source_report in sources}
     for source in sources:
-        for entry in source.history:
+        for entry in source.history.entries:
             key = entry.identity
             if entry.origin is Origin.LOG and verdicts[key] == _NOT_YET:
                 having = holders.get(key, ())
@@ -107,20 +107,23 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
     return tuple(
         replace(
             source,
-            history=tuple(
-                replace(history_entry, verdict=verdicts[history_entry.identity])
-                for history_entry in source.history
+            history=replace(
+                source.history,
+                entries=tuple(
+                    replace(entry, verdict=verdicts[entry.identity])
+                    for entry in source.history.entries
+                ),
             ),
         )
         for source in sources
     )
 
 
-def _close(source: VoterSourceReport, verdicts: dict[_Identity, CommitmentVerdict]) -> None:
+def _close(source: NodeDirectory, verdicts: dict[_Identity, CommitmentVerdict]) -> None:
     """Whatever stands in a log before something committed is committed."""
     later: int | None = None
     by_majority = True
-    for entry in reversed(source.history):
+    for entry in reversed(source.history.entries):
         if entry.origin is not Origin.LOG:
             continue
         known = verdicts[entry.identity]
@@ -136,12 +139,12 @@ def _close(source: VoterSourceReport, verdicts: dict[_Identity, CommitmentVerdic
 
 
 def _sets_to_win(
-    source: VoterSourceReport, verdicts: dict[_Identity, CommitmentVerdict]
+    source: NodeDirectory, verdicts: dict[_Identity, CommitmentVerdict]
 ) -> list[tuple[int, VoterSet]]:
     """The sets whose majority a batch at or behind an offset needs too, with that offset."""
     proved = [
         entry.offset
-        for entry in source.history
+        for entry in source.history.entries
         if entry.origin is Origin.LOG
         and verdicts[entry.identity].commitment is Commitment.COMMITTED
         and not verdicts[entry.identity].by_majority
@@ -154,7 +157,7 @@ def _sets_to_win(
     ]
 
 
-def proofs_of(source: VoterSourceReport) -> Iterator[Proof]:
+def proofs_of(source: NodeDirectory) -> Iterator[Proof]:
     """Yield what snapshots and the start of a log prove by being there."""
     for snapshot in source.snapshots:
         if snapshot.intact and snapshot.offset > 0:
@@ -179,8 +182,8 @@ def proofs_of(source: VoterSourceReport) -> Iterator[Proof]:
 
 def _verdict(
     entry: HistoryEntry,
-    source: VoterSourceReport,
-    holders: Sequence[VoterSourceReport],
+    source: NodeDirectory,
+    holders: Sequence[NodeDirectory],
     proofs: Sequence[Proof],
     later: int | None,
 ) -> CommitmentVerdict:
@@ -210,17 +213,17 @@ def _verdict(
     return _NOT_YET
 
 
-def _holders(sources: Sequence[VoterSourceReport]) -> dict[_Identity, list[VoterSourceReport]]:
+def _holders(sources: Sequence[NodeDirectory]) -> dict[_Identity, list[NodeDirectory]]:
     """The sources that have a record in their logs, by the record."""
-    holders: dict[_Identity, list[VoterSourceReport]] = {}
+    holders: dict[_Identity, list[NodeDirectory]] = {}
     for source in sources:
-        for entry in source.history:
+        for entry in source.history.entries:
             if entry.origin is Origin.LOG:
                 holders.setdefault(entry.identity, []).append(source)
     return holders
 
 
-def _later_changes(sources: Sequence[VoterSourceReport]) -> dict[_Identity, int]:
+def _later_changes(sources: Sequence[NodeDirectory]) -> dict[_Identity, int]:
     """The offset of the change that a leader wrote only after the commit of the one before it."""
     later_offsets: dict[_Identity, int] = {}
     for source in sources:
@@ -246,7 +249,7 @@ class _Sets:
     log: LogExtent | None
 
     @classmethod
-    def of(cls, source: VoterSourceReport) -> _Sets:
+    def of(cls, source: NodeDirectory) -> _Sets:
         epochs = source.log.epochs if source.log is not None else ()
         begins = {epoch.epoch: epoch.start_offset for epoch in reversed(epochs)}
         return cls(entries=source.voter_sets, begins=begins, log=source.log)
@@ -262,7 +265,7 @@ class _Sets:
 def _by_majority(
     entry: HistoryEntry,
     sets: _Sets,
-    holders: Sequence[VoterSourceReport],
+    holders: Sequence[NodeDirectory],
     before: Sequence[tuple[int, VoterSet]],
 ) -> CommitmentVerdict:
     newest = sets.newest()
@@ -304,7 +307,7 @@ def _by_majority(
     return CommitmentVerdict(reason=f"{count}, and no snapshot ends beyond it")
 
 
-def _lacking(sets: Sequence[VoterSet], holders: Sequence[VoterSourceReport]) -> VoterSet | None:
+def _lacking(sets: Sequence[VoterSet], holders: Sequence[NodeDirectory]) -> VoterSet | None:
     """The first set of which the directories are no majority."""
     return next(
         (voter_set for voter_set in sets if _voters_among(voter_set, holders) < voter_set.majority),
@@ -312,7 +315,7 @@ def _lacking(sets: Sequence[VoterSet], holders: Sequence[VoterSourceReport]) -> 
     )
 
 
-def _voters_among(voters: VoterSet, holders: Sequence[VoterSourceReport]) -> int:
+def _voters_among(voters: VoterSet, holders: Sequence[NodeDirectory]) -> int:
     """Return how many of the voters the directories are."""
     return sum(
         any(
@@ -332,7 +335,7 @@ def _decisive(sets: _Sets, entry: HistoryEntry, epoch: int) -> int | None:
     return offset if log.covers(entry.offset, offset) and log.epoch_at(offset) == epoch else None
 
 
-def _got(source: VoterSourceReport, epoch: int, offset: int) -> bool:
+def _got(source: NodeDirectory, epoch: int, offset: int) -> bool:
     """True if a node that is still in an epoch has the batch of it at an offset."""
     state, log = source.quorum_state, source.log
     if state is None or log is None or state.leader_epoch != epoch:

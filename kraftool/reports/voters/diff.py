@@ -13,10 +13,11 @@ from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.files.notes import bounded
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.voters import between, identities, node_rules, settings_rules
+from kraftool.reports.voters.about_voters import about_voters
 from kraftool.reports.voters.commit import with_verdicts
-from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.node_directory import NodeDirectory
 
-_RULES: tuple[Callable[[Sequence[VoterSourceReport]], Iterator[Finding]], ...] = (
+_RULES: tuple[Callable[[Sequence[NodeDirectory]], Iterator[Finding]], ...] = (
     between.newest_sets,
     between.conflicts,
     identities.ids_twice,
@@ -35,7 +36,7 @@ _RULES: tuple[Callable[[Sequence[VoterSourceReport]], Iterator[Finding]], ...] =
 class ComparedSource:
     """A source beside the newest voters."""
 
-    source: VoterSourceReport
+    source: NodeDirectory
     foreign: bool = False
     """True if it is of another cluster, and so not compared."""
     behind: bool = False
@@ -48,7 +49,7 @@ class VoterDiff:
     """The voters of all sources, compared."""
 
     sources: tuple[ComparedSource, ...]
-    newest: VoterSourceReport | None
+    newest: NodeDirectory | None
     """The source with the newest voters, which the others are compared with."""
     kraft_version: int | None
     findings: tuple[Finding, ...]
@@ -63,7 +64,7 @@ class VoterDiff:
         return any(source.differences for source in self.sources)
 
 
-def diff_voters(sources: Sequence[VoterSourceReport]) -> VoterDiff:
+def diff_voters(sources: Sequence[NodeDirectory]) -> VoterDiff:
     """Compare sources; a single one is compared with itself, file by file."""
     home = between.home_cluster(sources)
     own = [source for source in sources if not between.is_foreign(source, home)]
@@ -81,7 +82,7 @@ def diff_voters(sources: Sequence[VoterSourceReport]) -> VoterDiff:
         compared.append(
             ComparedSource(source=source_report, behind=behind, differences=differences)
         )
-    findings = [finding for source in sources for finding in source.findings]
+    findings = [finding for source in sources for finding in about_voters(source)]
     findings += between.clusters(sources)
     for rule in _RULES:
         findings += bounded(rule(ours))

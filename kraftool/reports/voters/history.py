@@ -33,7 +33,7 @@ from kraftool.reports.voters.model import (
     LeaderEntry,
     LogExtent,
     Origin,
-    SnapshotExtent,
+    VoterHistory,
 )
 from kraftool.reports.voters.voter_set import set_differences
 
@@ -96,20 +96,6 @@ def _weight(data: dict[str, Any]) -> int:
     return 1 + sum(1 + len(voter.get("endpoints", ())) for voter in data.get("voters", ()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoterHistory:
-    """The history of the voters in the files of a directory."""
-
-    entries: tuple[HistoryEntry, ...] = ()
-    leaders: tuple[LeaderEntry, ...] = ()
-    log: LogExtent | None = None
-    snapshots: tuple[SnapshotExtent, ...] = ()
-    findings: tuple[Finding, ...] = ()
-
-
-NO_HISTORY = VoterHistory()
-
-
 def history_of(
     files: Sequence[FileReport], summary: MetadataSummary, events: Events
 ) -> VoterHistory:
@@ -167,15 +153,7 @@ def history_of(
             if voter_record.type == _LEADER
         ),
         log=extent,
-        snapshots=tuple(
-            SnapshotExtent(
-                file=snapshot_summary.file,
-                offset=snapshot_summary.offset,
-                epoch=snapshot_summary.epoch,
-                intact=snapshot_summary.intact,
-            )
-            for snapshot_summary in snapshots
-        ),
+        snapshots=tuple(snapshots),
         findings=tuple(findings),
     )
 

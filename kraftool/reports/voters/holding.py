@@ -13,15 +13,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import Voter, VoterSet
-from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
+from kraftool.reports.files.metadata_summary import SeenVoters, SnapshotSummary, VoterSource
 from kraftool.reports.voters.commit import Proof, proofs_of
-from kraftool.reports.voters.model import (
-    Commitment,
-    LogExtent,
-    Origin,
-    SnapshotExtent,
-    VoterSourceReport,
-)
+from kraftool.reports.voters.model import Commitment, LogExtent, Origin
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import matches
 
 _KNOWN = (Commitment.COMMITTED, Commitment.FORMATTED)
@@ -32,15 +27,15 @@ class Seat:
     """A voter and the directories that are its own, which may be none."""
 
     voter: Voter
-    sources: tuple[VoterSourceReport, ...]
+    sources: tuple[NodeDirectory, ...]
 
     @property
-    def best(self) -> VoterSourceReport:
+    def best(self) -> NodeDirectory:
         """The directory that is furthest."""
         return max(self.sources, key=rank)
 
 
-def seats(voters: VoterSet, sources: Sequence[VoterSourceReport]) -> tuple[Seat, ...]:
+def seats(voters: VoterSet, sources: Sequence[NodeDirectory]) -> tuple[Seat, ...]:
     """The voters by id, each with its directories."""
     return tuple(
         Seat(
@@ -55,7 +50,7 @@ def seats(voters: VoterSet, sources: Sequence[VoterSourceReport]) -> tuple[Seat,
     )
 
 
-def rank(source: VoterSourceReport) -> tuple[int, int]:
+def rank(source: NodeDirectory) -> tuple[int, int]:
     """Return how up to date a node is in an election once it has started on these files."""
     log, newest = source.log, instead_of_log(source)
     if newest is not None:
@@ -63,7 +58,7 @@ def rank(source: VoterSourceReport) -> tuple[int, int]:
     return log.rank if log is not None and log.end > 0 else (-1, 0)
 
 
-def instead_of_log(source: VoterSourceReport) -> SnapshotExtent | None:
+def instead_of_log(source: NodeDirectory) -> SnapshotSummary | None:
     """The snapshot for which Kafka wipes the log when it starts."""
     whole = [snapshot for snapshot in source.snapshots if snapshot.intact and snapshot.offset > 0]
     newest = max(whole, key=lambda snapshot: (snapshot.offset, snapshot.epoch), default=None)
@@ -74,7 +69,7 @@ def instead_of_log(source: VoterSourceReport) -> SnapshotExtent | None:
     return newest if (newest.epoch, newest.offset) > there else None
 
 
-def has(source: VoterSourceReport, proof: Proof) -> bool:
+def has(source: NodeDirectory, proof: Proof) -> bool:
     """True if a node that starts on these files has all that is proved to be committed."""
     taken = instead_of_log(source)
     if taken is not None:
@@ -109,7 +104,7 @@ def _ends(log: LogExtent) -> dict[int, int]:
 
 
 def committed(
-    sources: Sequence[VoterSourceReport], distrusted: Collection[str] = ()
+    sources: Sequence[NodeDirectory], distrusted: Collection[str] = ()
 ) -> Iterator[Proof]:
     """Yield what sources with their verdicts prove, each once; not by the snapshots that are
     distrusted.
@@ -128,9 +123,9 @@ def committed(
             yield proof
 
 
-def _of_changes(source: VoterSourceReport) -> Iterator[Proof]:
+def _of_changes(source: NodeDirectory) -> Iterator[Proof]:
     """Changes of voters that are committed, which nothing but what followed may show."""
-    for entry in source.history:
+    for entry in source.history.entries:
         if entry.origin is Origin.LOG and entry.verdict.commitment is Commitment.COMMITTED:
             yield Proof(
                 offset=entry.offset,
@@ -140,7 +135,7 @@ def _of_changes(source: VoterSourceReport) -> Iterator[Proof]:
             )
 
 
-def committed_voters(source: VoterSourceReport) -> SeenVoters | None:
+def committed_voters(source: NodeDirectory) -> SeenVoters | None:
     """The newest voters of a source that are known to be committed, or else those it goes by."""
     for voter_set in reversed(source.voter_sets):
         if voter_set.voters is not None and voter_set.verdict.commitment in _KNOWN:

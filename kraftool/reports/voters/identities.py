@@ -13,15 +13,15 @@ from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.voters.between import newest_source
-from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.node_directory import NodeDirectory
 
-Sources = Sequence[VoterSourceReport]
+Sources = Sequence[NodeDirectory]
 
 
 def ids_twice(sources: Sources) -> Iterator[Finding]:
     """Directories with the same directory id, and one node with several directories."""
-    by_directory: dict[str, VoterSourceReport] = {}
-    by_node: dict[int, VoterSourceReport] = {}
+    by_directory: dict[str, NodeDirectory] = {}
+    by_node: dict[int, NodeDirectory] = {}
     reference = newest_source(sources)
     voters = reference.in_force if reference is not None else None
     for source in sources:
@@ -46,7 +46,7 @@ def ids_twice(sources: Sources) -> Iterator[Finding]:
 
 
 def _same_directory(
-    first: VoterSourceReport, source: VoterSourceReport, voters: SeenVoters | None, sources: Sources
+    first: NodeDirectory, source: NodeDirectory, voters: SeenVoters | None, sources: Sources
 ) -> Finding:
     mine, other = source.node.node_id, first.node.node_id
     text = f"{first.name} has the same directory.id"
@@ -80,7 +80,7 @@ def _same_directory(
     )
 
 
-def _votes_with(source: VoterSourceReport, voters: SeenVoters | None) -> bool:
+def _votes_with(source: NodeDirectory, voters: SeenVoters | None) -> bool:
     """True if the voters name the node with the directory id that it has."""
     voter = voters.of(source.node.node_id) if voters is not None else None
     return voter is not None and voter.directory_id == source.node.directory_id
@@ -101,7 +101,7 @@ def _missing_words(voters: SeenVoters | None, sources: Sources) -> str:
     return f", but {who} no directory here: one of the two may belong to that node"
 
 
-def _are_two_nodes(one: VoterSourceReport, other: VoterSourceReport) -> bool:
+def _are_two_nodes(one: NodeDirectory, other: NodeDirectory) -> bool:
     """True if neither is an older or an exact copy: as far as each other, with snapshots of their
     own or another quorum-state."""
     if one.end != other.end:

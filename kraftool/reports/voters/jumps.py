@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import VoterSet
-from kraftool.reports.voters.model import HistoryEntry, Origin, VoterSourceReport
+from kraftool.reports.voters.model import HistoryEntry, Origin
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import keys_changed, majorities_overlap
 
 
@@ -30,7 +31,7 @@ class Jump:
         return majorities_overlap(self.before, self.voters)
 
 
-def jumps_of(source: VoterSourceReport) -> Iterator[Jump]:
+def jumps_of(source: NodeDirectory) -> Iterator[Jump]:
     """The jumps in a log, where it has every offset between the two sets."""
     for before, after in pairwise(source.voter_sets):
         if before.voters is None or after.voters is None or after.origin is not Origin.LOG:

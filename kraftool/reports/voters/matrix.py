@@ -179,7 +179,7 @@ def history_rows(diff: VoterDiff) -> list[HistoryRow]:
     """Every entry once, by offset and epoch, with the sources that have it."""
     rows: dict[tuple[bool, int, int, str], tuple[HistoryEntry, list[str]]] = {}
     for number, source in enumerate(diff.sources):
-        for entry in source.source.history:
+        for entry in source.source.history.entries:
             if source.foreign:
                 continue
             row = rows.setdefault(entry.identity, (entry, [" "] * len(diff.sources)))

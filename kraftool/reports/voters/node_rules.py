@@ -18,11 +18,12 @@ from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.jumps import jumps_of
-from kraftool.reports.voters.model import Commitment, VoterSourceReport
+from kraftool.reports.voters.model import Commitment
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.stale import edited_node, is_edited, is_stale, stale_voter
 from kraftool.reports.voters.voter_set import matches
 
-Sources = Sequence[VoterSourceReport]
+Sources = Sequence[NodeDirectory]
 
 
 def _ids(ids: Sequence[int]) -> str:
@@ -62,12 +63,12 @@ def membership(sources: Sources) -> Iterator[Finding]:
 
 
 def _not_a_voter(
-    source: VoterSourceReport, reference: VoterSourceReport, was_one: bool
+    source: NodeDirectory, reference: NodeDirectory, was_one: bool
 ) -> Iterator[Finding]:
     controller = source.plays("controller")
     if controller is None:
         # Without settings, a broker and a controller of an old Kafka look the same.
-        controller = source.node.node_id in source.registered_controllers
+        controller = source.node.node_id in source.summary.controllers
     if not controller or reference.in_force is None:
         return
     ids = _ids([voter.id for voter in reference.in_force.voters])
@@ -86,7 +87,7 @@ def _not_a_voter(
     )
 
 
-def _may_be_added(source: VoterSourceReport, voters: SeenVoters) -> bool:
+def _may_be_added(source: NodeDirectory, voters: SeenVoters) -> bool:
     """True if nothing speaks against a controller that was formatted to be added later.
 
     Only a dynamic quorum takes one in. A node that voted for itself took itself for a voter, and
@@ -97,13 +98,13 @@ def _may_be_added(source: VoterSourceReport, voters: SeenVoters) -> bool:
         return False
     if state is not None and node.node_id in (state.voted_id, state.leader_id):
         return False
-    if any(node.node_id in (leader.leader_id, *leader.voters) for leader in source.leaders):
+    if any(node.node_id in (leader.leader_id, *leader.voters) for leader in source.history.leaders):
         return False
     own = node.directory_id
     return own is None or all(voter.directory_id != own for voter in voters.voters)
 
 
-def _removed_advice(source: VoterSourceReport, reference: VoterSourceReport) -> str:
+def _removed_advice(source: NodeDirectory, reference: NodeDirectory) -> str:
     """Return what to do with a node that was a voter: never stop one on the word of an unproved
     set.
     """
@@ -191,7 +192,7 @@ def leader_changes(sources: Sources) -> Iterator[Finding]:
     for source in sources:
         log, sets = source.log, source.voter_sets
         offsets = [entry.offset for entry in sets]
-        for leader in source.leaders:
+        for leader in source.history.leaders:
             number = bisect_left(offsets, leader.offset)
             known = sets[number - 1] if number else None
             if known is None or known.voters is None or log is None:

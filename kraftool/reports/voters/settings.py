@@ -9,6 +9,7 @@ from __future__ import annotations
 from kraftool.decoders.properties import Properties
 from kraftool.raft.endpoints import read_endpoint
 from kraftool.raft.names import Endpoint, Endpoints
+from kraftool.raft.settings import TIMING_KEYS, Timing
 from kraftool.reports.files.directory_summary import static_voters
 from kraftool.reports.voters.model import QuorumSettings
 
@@ -27,6 +28,7 @@ def settings_of(path: str, server: Properties) -> QuorumSettings:
         bootstrap_servers=_list(server, "controller.quorum.bootstrap.servers"),
         controller_listeners=listeners,
         advertised=_advertised(server, listeners),
+        timing=_timing(server),
     )
 
 
@@ -48,3 +50,12 @@ def _advertised(server: Properties, names: tuple[str, ...]) -> Endpoints:
             if name.upper() in names:
                 endpoints[name.upper()] = Endpoint("" if host in _UNTOLD else host, port)
     return {name: endpoints[name] for name in names if name in endpoints}
+
+
+def _timing(server: Properties) -> Timing:
+    durations = {}
+    for key, name in TIMING_KEYS.items():
+        value = (server.get(key) or "").strip()
+        if value.isascii() and value.isdigit() and len(value) < 10:
+            durations[name] = int(value)
+    return Timing(**durations)

@@ -19,10 +19,11 @@ from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.text.words import listed
 from kraftool.reports.voters.between import newest_source
-from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
+from kraftool.reports.voters.model import QuorumSettings
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import addresses, set_differences
 
-Sources = Sequence[VoterSourceReport]
+Sources = Sequence[NodeDirectory]
 _STATIC = "controller.quorum.voters"
 _DYNAMIC = "controller.quorum.bootstrap.servers"
 _ADDRESS = late_pattern(r"(?:[0-9A-Za-z%._-]*://)?\[?[0-9A-Za-z%._:-]*\]?:([0-9]{1,20})", re.ASCII)
@@ -114,7 +115,7 @@ def static_sets(sources: Sources) -> Iterator[Finding]:
                 expected=_listed(first.static_voters),
                 found=_listed(settings.static_voters),
             )
-    leaders = [source.leaders[-1] for source in sources if source.leaders]
+    leaders = [source.history.leaders[-1] for source in sources if source.history.leaders]
     if not leaders:
         return
     last = max(leaders, key=lambda leader: (leader.epoch, leader.offset))
@@ -200,5 +201,5 @@ def _listed(voters: VoterSet) -> str:
     return ", ".join(map(shown_voter, voters))
 
 
-def _with_settings(sources: Sources) -> Iterator[tuple[VoterSourceReport, QuorumSettings]]:
+def _with_settings(sources: Sources) -> Iterator[tuple[NodeDirectory, QuorumSettings]]:
     return ((source, source.settings) for source in sources if source.settings is not None)

@@ -14,10 +14,10 @@ from kraftool.raft.names import Voter
 from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
-from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import matches
 
-Sources = Sequence[VoterSourceReport]
+Sources = Sequence[NodeDirectory]
 _OLD_DISK = (
     "find the directory with the other id, and start the node on that one. Only if it is"
     " lost: run remove-controller with that id, then add-controller. Never write that id"
@@ -30,7 +30,7 @@ _NO_LEADER = (
 )
 
 
-def is_stale(source: VoterSourceReport, voters: SeenVoters) -> bool:
+def is_stale(source: NodeDirectory, voters: SeenVoters) -> bool:
     """True if the voters name the node of a source with another directory id.
 
     With a reserved one Kafka does not start, which is told of meta.properties.
@@ -42,8 +42,8 @@ def is_stale(source: VoterSourceReport, voters: SeenVoters) -> bool:
 
 
 def stale_voter(
-    source: VoterSourceReport,
-    reference: VoterSourceReport,
+    source: NodeDirectory,
+    reference: NodeDirectory,
     sources: Sources,
     past: Mapping[int, Collection[Voter]],
 ) -> Finding:
@@ -91,7 +91,7 @@ def stale_voter(
     )
 
 
-def is_edited(source: VoterSourceReport, voters: SeenVoters, sources: Sources) -> bool:
+def is_edited(source: NodeDirectory, voters: SeenVoters, sources: Sources) -> bool:
     """True if a directory is a voter's by its directory id and nobody's by its node id.
 
     Settings with another node id than meta.properties' are reported by themselves, and so are two
@@ -107,7 +107,7 @@ def is_edited(source: VoterSourceReport, voters: SeenVoters, sources: Sources) -
     return all(other is source or other.node.directory_id != node.directory_id for other in sources)
 
 
-def edited_node(source: VoterSourceReport, voters: SeenVoters) -> Finding:
+def edited_node(source: NodeDirectory, voters: SeenVoters) -> Finding:
     """The finding for a source that `is_edited`."""
     voter = _with_id(source.node.directory_id, voters)
     assert voter is not None
@@ -127,7 +127,7 @@ def _with_id(wanted: str | None, voters: SeenVoters) -> Voter | None:
     return next((voter for voter in voters.voters if voter.directory_id == wanted), None)
 
 
-def _own_directory(voter: Voter, sources: Sources) -> VoterSourceReport | None:
+def _own_directory(voter: Voter, sources: Sources) -> NodeDirectory | None:
     """The source that is the directory of a voter, with the id that the voters have."""
     wanted = voter.directory_id
     for source in sources:

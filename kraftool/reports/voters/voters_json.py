@@ -28,7 +28,6 @@ from kraftool.reports.voters.model import (
     LogExtent,
     Origin,
     QuorumSettings,
-    SnapshotExtent,
 )
 
 
@@ -90,6 +89,16 @@ class LogExtentObject:
 @form
 def log_extent_object(log: LogExtent) -> LogExtentObject:
     return LogExtentObject(start_offset=log.start, end_offset=log.end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotExtent:
+    """A snapshot by its name."""
+
+    file: str
+    offset: int
+    epoch: int
+    intact: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,11 +178,14 @@ def compared_source_object(compared: ComparedSource) -> ComparedSourceObject:
         end_offset=source.end,
         high_watermark=source.high_watermark,
         log=source.log,
-        snapshots=source.snapshots,
+        snapshots=tuple(
+            SnapshotExtent(file=one.file, offset=one.offset, epoch=one.epoch, intact=one.intact)
+            for one in source.snapshots
+        ),
         quorum_state=source.quorum_state,
         settings=source.settings,
-        history=source.history,
-        leader_changes=source.leaders,
+        history=source.history.entries,
+        leader_changes=source.history.leaders,
     )
 
 

@@ -175,11 +175,10 @@ def _other_ids(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterat
 def _as_of(cluster_id: str | None, patient: ExaminedDirectory) -> ExaminedDirectory:
     """A patient under the cluster id that it should have, so that nothing sets it aside."""
     node = patient.source.node
-    if not node.cluster_id or node.cluster_id == cluster_id or patient.report is None:
+    if not node.cluster_id or node.cluster_id == cluster_id or not patient.is_read:
         return patient
-    node = replace(node, cluster_id=cluster_id)
-    report = replace(patient.report, summary=replace(patient.report.summary, node=node))
-    return replace(patient, source=replace(patient.source, node=node), report=report)
+    summary = replace(patient.summary, node=replace(node, cluster_id=cluster_id))
+    return replace(patient, source=replace(patient.source, summary=summary))
 
 
 def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:

@@ -15,8 +15,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from kraftool.arrow.fleet import FleetFile
 from kraftool.arrow.local_copy import on_disk
 from kraftool.arrow.reading import without_collector
+from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.directory.report import DirectoryReport
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.doctor.read import examine as examine_paths
 from kraftool.reports.doctor.read import locations_of
@@ -37,7 +37,6 @@ from kraftool.reports.verify.snapshot_values import (
     VerifiedDirectory,
     VerifiedSnapshot,
 )
-from kraftool.reports.voters.history import NO_HISTORY
 from kraftool.spark.audit.finding_merge import Key, Said, counted
 from kraftool.spark.audit.glance import begun, with_counts, with_hash, with_patient
 from kraftool.spark.audit.identities import BatchIdentities, identities_of
@@ -340,24 +339,23 @@ def _with_doctor(part: DirectoryPart, examination: Examination, merge: Said) -> 
 def _light(patient: ExaminedDirectory) -> ExaminedDirectory:
     """Without what is large: the state, the batches, and the content of files."""
     elections = deque(patient.statistics.elections, maxlen=_MOST_ELECTIONS)
-    report, log = patient.report, patient.source.log
+    source = patient.source
+    files = tuple(map(_light_file, source.files))
     return replace(
         patient,
         state=None,
         statistics=replace(
-            patient.statistics.only_around(log.breaks if log is not None else ()),
+            patient.statistics.only_around(source.log.breaks if source.log is not None else ()),
             elections=elections,
         ),
-        report=_light_report(report) if report is not None else None,
+        source=replace(source, files=files),
     )
 
 
-def _light_report(report: DirectoryReport) -> DirectoryReport:
-    return replace(report, files=tuple(map(_light_file, report.files)), history=NO_HISTORY)
-
-
 def _light_file(file: FileReport) -> FileReport:
-    return replace(file, content=None, findings=())
+    """Of the contents, a comparison of nodes needs only the epochs."""
+    is_needed = isinstance(file.content, LeaderEpochCheckpoint)
+    return replace(file, content=file.content if is_needed else None, findings=())
 
 
 def _told_as(examined: DirectoryPart, renaming: Callable[[str], str]) -> DirectoryPart:

@@ -87,6 +87,6 @@ def _metadata_version(directory: AuditedDirectory) -> _Level | None:
 def _kraft_version(directory: AuditedDirectory) -> _Level | None:
     if directory.patient is None or directory.summary.kraft_version is None:
         return None
-    levels = [one for one in directory.patient.source.history if one.level is not None]
+    levels = [one for one in directory.patient.source.history.entries if one.level is not None]
     offset = levels[-1].offset if levels else None
     return directory.summary.kraft_version, str(directory.summary.kraft_version), offset

@@ -60,6 +60,7 @@ def _read(location: Location, progress: Progress, replays: bool) -> ReadOnce | N
     of_examination, of_log, of_snapshots = read_together(
         location,
         (examination.view, log.view, snapshots.view),
+        is_compared=(True, False, False),
         progress=progress,
         entries=[*problems, *suited(files)],
     )

@@ -114,7 +114,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
     """Whatever fewer than a majority can have, counting voters that were not given as having it."""
-    given = [directory for directory in patients if directory.report is not None]
+    given = [directory for directory in patients if directory.is_read]
     if len(given) < 2:
         return
     sources = with_verdicts([directory.source for directory in given])
@@ -126,7 +126,7 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
     distrusted = {
         finding.file
         for patient in given
-        for finding in (patient.report.findings if patient.report is not None else ())
+        for finding in (*patient.source.findings, *patient.source.history.findings)
         if finding.code in _DISTRUSTED
     }
     times = {

@@ -47,7 +47,7 @@ def _diagnosis(
     state = patient.summary.quorum_state
     assert state is not None, "a quorum-state has a vote"
     file, id = patient.source.quorum_state_file, patient.node_id
-    copies = (directory.path for directory in examination.patients if directory.report is not None)
+    copies = (directory.path for directory in examination.patients if directory.is_read)
     return Diagnosis(
         finding=kinds.DOUBLE_VOTE.at(
             file,

@@ -34,5 +34,4 @@ def _is_broker(patient: ExaminedDirectory) -> bool:
     plays = patient.source.plays("broker")
     if plays is not None:
         return plays
-    topics = patient.report.folders.topics if patient.report is not None else 0
-    return bool(topics) or patient.node_id in patient.summary.brokers
+    return bool(patient.source.folders.topics) or patient.node_id in patient.summary.brokers

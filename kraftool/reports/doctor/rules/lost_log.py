@@ -32,18 +32,18 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 def _left_by_a_run(directory: ExaminedDirectory) -> tuple[Evidence, ...]:
     """Return what Kafka, or whoever renamed the partition, left in the directory."""
-    report = directory.report
-    if report is None or directory.summary.log is not None:
+    if not directory.is_read or directory.summary.log is not None:
         return ()
-    copies = [os.path.join(directory.path, name) for name in report.folders.metadata_copies]
+    folders = directory.source.folders
+    copies = [os.path.join(directory.path, name) for name in folders.metadata_copies]
     left = [Evidence(file=copy, found="a folder") for copy in copies]
     left += [
         Evidence(file=file.name, found="Kafka creates it when it runs")
         for file in directory.files
         if file.basename in ROOT_FILES and file.basename not in _FORMATTED
     ]
-    if report.folders.topics:
-        left.append(Evidence(file=directory.path, found=f"{report.folders.topics} topic folders"))
+    if folders.topics:
+        left.append(Evidence(file=directory.path, found=f"{folders.topics} topic folders"))
     return tuple(left[:_MOST_NAMED])
 
 

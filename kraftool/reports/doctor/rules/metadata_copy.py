@@ -13,9 +13,9 @@ from kraftool.storage.entry import METADATA_PARTITION, FolderKind, folder_kind
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for directory in examination.patients:
-        if directory.report is None or not directory.source.has_metadata:
+        if not directory.source.has_metadata:
             continue
-        for name in directory.report.folders.metadata_copies:
+        for name in directory.source.folders.metadata_copies:
             # A broker refuses other names, which `folder_name.py` says; a controller looks at none.
             if folder_kind(name) is FolderKind.OTHER:
                 continue

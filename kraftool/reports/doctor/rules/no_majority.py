@@ -49,9 +49,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 def _of(voter: Voter, patients: Sequence[ExaminedDirectory]) -> list[ExaminedDirectory]:
     return [
-        directory
-        for directory in patients
-        if directory.report is not None and directory.node_id == voter.id
+        directory for directory in patients if directory.is_read and directory.node_id == voter.id
     ]
 
 

@@ -18,12 +18,13 @@ from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.holding import rank, seats
-from kraftool.reports.voters.model import Commitment, HistoryEntry, VoterSourceReport
+from kraftool.reports.voters.model import Commitment, HistoryEntry
+from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import (
     keys_changed,
 )
 
-Sources = Sequence[VoterSourceReport]
+Sources = Sequence[NodeDirectory]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +32,13 @@ class _Old:
     """Those that can elect by an earlier set."""
 
     entry: HistoryEntry
-    candidate: VoterSourceReport
-    granting: tuple[tuple[int, VoterSourceReport], ...]
+    candidate: NodeDirectory
+    granting: tuple[tuple[int, NodeDirectory], ...]
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        given = [directory for directory in patients if directory.report is not None]
+        given = [directory for directory in patients if directory.is_read]
         sources = with_verdicts([directory.source for directory in given])
         of = dict(zip(map(id, sources), given, strict=True))
         newest = newest_source(sources)
@@ -61,7 +62,7 @@ def _same(entry: HistoryEntry | None, voters: VoterSet) -> bool:
     return entry is not None and not keys_changed(entry.voters or NO_VOTERS, voters)
 
 
-def _old_majorities(sources: Sources, newest: VoterSourceReport, now: VoterSet) -> Iterator[_Old]:
+def _old_majorities(sources: Sources, newest: NodeDirectory, now: VoterSet) -> Iterator[_Old]:
     """For each earlier set of the history: the node that could win by it, if one could."""
     voter_sets: list[VoterSet] = []
     for candidate in sorted(sources, key=rank, reverse=True):

@@ -62,9 +62,7 @@ def _diagnosis(
     claims_by_id = {id: _own_first(id, claims) for id, claims in sorted(leaders.items())}
     first, second, *_ = (claims[0].evidence for claims in claims_by_id.values())
     by = "; ".join(_words(id, claims, is_given=id in given) for id, claims in claims_by_id.items())
-    copies = tuple(
-        tools.keep_copy(directory.path) for directory in patients if directory.report is not None
-    )
+    copies = tuple(tools.keep_copy(directory.path) for directory in patients if directory.is_read)
     return Diagnosis(
         finding=kinds.SPLIT_BRAIN.at(
             second.file,

@@ -16,9 +16,10 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient in examination.patients:
-        if patient.report is None or not patient.report.folders.stray:
+        folders = patient.source.folders
+        if not folders.stray:
             continue
-        stray, known = patient.report.folders.stray, patient.report.folders.topics
+        stray, known = folders.stray, folders.topics
         few = stray <= known
         yield Diagnosis(
             finding=kinds.STRAY.at(

@@ -20,9 +20,9 @@ _OF_ANY_NODE = frozenset({"meta.properties", "bootstrap.checkpoint", ".lock"})
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient in examination.patients:
         source, id = patient.source, patient.node_id
-        if id is None or patient.is_live or source.kraft_version != 0 or not source.leaders:
+        if id is None or patient.is_live or source.kraft_version != 0 or not source.history.leaders:
             continue
-        last = source.leaders[-1]
+        last = source.history.leaders[-1]
         if _is_known(patient, id) or _has_a_brokers_files(patient):
             continue
         yield Diagnosis(
@@ -49,13 +49,14 @@ def _is_known(patient: ExaminedDirectory, id: int) -> bool:
     summary = patient.summary
     return (
         patient.source.plays("broker") is True
-        or any(id in (leader.leader_id, *leader.voters) for leader in patient.source.leaders)
+        or any(
+            id in (leader.leader_id, *leader.voters) for leader in patient.source.history.leaders
+        )
         or id in (*summary.brokers, *summary.controllers)
         or any(voter.id == id for voter in (summary.voters.voters if summary.voters else ()))
     )
 
 
 def _has_a_brokers_files(patient: ExaminedDirectory) -> bool:
-    folders = patient.report.folders if patient.report is not None else None
     names = {file.basename for file in patient.files if file.basename in ROOT_FILES}
-    return bool(names - _OF_ANY_NODE) or bool(folders and folders.total)
+    return bool(names - _OF_ANY_NODE) or bool(patient.source.folders.total)

@@ -12,7 +12,7 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
-from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 _MOST_OFFSETS = 5
 
@@ -50,7 +50,7 @@ def _breaks(patient: ExaminedDirectory) -> tuple[int, ...]:
     return tuple(offset for offset in log.breaks if offset < log.end) if log is not None else ()
 
 
-def _has(source: VoterSourceReport, offset: int) -> bool:
+def _has(source: NodeDirectory, offset: int) -> bool:
     log = source.log
     # What is missing lies before the offset, and what is damaged at it.
     return log is not None and log.covers(max(offset - 1, log.start), offset)
@@ -113,7 +113,7 @@ def _names(patients: Sequence[ExaminedDirectory]) -> str:
     return " and ".join(directory.path for directory in patients)
 
 
-def _reaches(source: VoterSourceReport, offset: int) -> bool:
+def _reaches(source: NodeDirectory, offset: int) -> bool:
     return any(snapshot.intact and snapshot.offset > offset for snapshot in source.snapshots)
 
 

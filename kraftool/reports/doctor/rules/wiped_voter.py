@@ -25,7 +25,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         wiped = []
         for directory in patients:
             voter = voters.of(directory.node_id)
-            if directory.report is None or voter is None or directory.node_id in with_log:
+            if not directory.is_read or voter is None or directory.node_id in with_log:
                 continue
             if directory.source.is_log_unread:
                 continue

@@ -1,0 +1,61 @@
+"""The findings of a directory that concern its voters.
+
+Owns which these are: damage that may hide a change, and files that say who the node is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import directory as kinds
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.voters.node_directory import NodeDirectory
+
+_ASIDE = frozenset(
+    kind.code
+    for kind in (
+        kinds.PASSED_OVER, kinds.UNKNOWN_FILE, kinds.META_V0, kinds.EPOCHS, kinds.EPOCHS_DIFFER,
+        kinds.EPOCHS_EMPTY, kinds.EPOCHS_MISSING,
+        kinds.TOPIC_ID, kinds.OFFSETS, kinds.TEXT, kinds.LEFTOVER, log_kinds.INDEX,
+        log_kinds.INDEX_DIFFERS,
+        log_kinds.PRODUCER_STATE, log_kinds.TXN_OPEN, log_kinds.NOT_METADATA,
+        kinds.QUORUM_STATE_MISSING,
+    )
+)  # fmt: skip
+"""Nothing about voters."""
+_DAMAGE = frozenset(
+    kind.code
+    for kind in (
+        log_kinds.CRC,
+        log_kinds.DAMAGE,
+        log_kinds.MAGIC,
+        log_kinds.GAP,
+        snap_kinds.DAMAGE,
+        snap_kinds.FORM,
+    )
+)
+
+
+def about_voters(source: NodeDirectory) -> tuple[Finding, ...]:
+    """Return what is found of one source and concerns voters, without any other source."""
+    found = relevant((*source.beside, *source.findings))
+    findings = [_told(finding, source.history.entries != ()) for finding in found]
+    findings += source.history.findings
+    if not findings and source.tells_nothing and not source.is_live:
+        findings.append(kinds.NOTHING.at(source.name, "there is nothing about voters here"))
+    return tuple(findings)
+
+
+def _told(finding: Finding, has_history: bool) -> Finding:
+    """Damage, with what it means for the history."""
+    if finding.code not in _DAMAGE or not has_history:
+        return finding
+    words = "a change of voters may be missing from the history here"
+    return finding.saying(f"{finding.text}; {words}")
+
+
+def relevant(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return those that say something about voters."""
+    return tuple(finding for finding in findings if finding.code not in _ASIDE)

@@ -86,7 +86,7 @@ class EntryReader:
         """`frames_only`: of sound batches the frames of records are read and not what is in them;
         such a record has no type and no data. `native` keeps the rows that it reads for the caller,
         who takes them as soon as it is full."""
-        self._native = native
+        self.native = native
         self._narrowing = narrowing
         self._show_secrets = show_secrets
         self._batches_only, self._frames_only = batches_only, frames_only
@@ -107,7 +107,7 @@ class EntryReader:
         try:
             with file.open() as source:
                 walk = Walk(source.read_at, WalkState.at(split.start), stop=split.stop)
-                for item in walk if self._native is None else walk.spans():
+                for item in walk if self.native is None else walk.spans():
                     if isinstance(item, BatchSpan):
                         yield from self._span(file.name, item)
                     else:
@@ -121,11 +121,11 @@ class EntryReader:
 
     def _span(self, file: str, span: BatchSpan) -> Iterator[Entry | NativeRows]:
         """The same of a span: what the native reader does not take is for Python."""
-        assert self._native is not None, "there are spans for it alone"
+        assert self.native is not None, "there are spans for it alone"
         at, for_python = span.at, 1
         while at < span.end:
             before = at
-            taken = self._native.read(span, at)
+            taken = self.native.read(span, at)
             at = taken.end
             if taken.records or taken.is_full:
                 yield taken

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from kraftool.arrow.rows import ArrowRows
-from kraftool.arrow.untyped import ArrowBatch, pa
+from kraftool.arrow.untyped import ArrowBatch
 from kraftool.spark.tables.layout import arrow_schema
 
 
@@ -22,34 +22,19 @@ class Taking(Protocol):
     ) -> None: ...
 
 
-class RowWriter:
-    """Rows of one table of a cluster that has no days."""
+class RowWriter(ArrowRows):
+    """Rows of one table of a cluster that has no days, which come one by one."""
 
     def __init__(self, sink: Taking, table: str, cluster_id: str | None) -> None:
+        super().__init__(arrow_schema(table))
         self._sink, self._name, self._cluster = sink, table, cluster_id
-        self._table = ArrowRows(arrow_schema(table))
-        self._own = pa.struct([_as_given(field) for field in arrow_schema(table)])
-        self._rows: list[Mapping[str, Any]] = []
 
     def add(self, values: Mapping[str, Any]) -> None:
-        """Add a row; what it does not have is null."""
-        self._rows.append(values)
-        self._table.rows += 1
-        if self._table.is_full:
+        super().add(values)
+        if self.is_full:
             self.finish()
 
     def finish(self) -> None:
         """Hand on what there is."""
-        table = self._table
-        if not table.rows:
-            return
-        # All columns at once; what a row does not have is null.
-        made = pa.array(self._rows, self._own).flatten()
-        self._rows = []
-        table.made |= {field.name: array for field, array in zip(self._own, made, strict=True)}
-        self._sink.write(self._name, self._cluster, None, table.take())
-
-
-def _as_given(field: Any) -> Any:
-    """A field with the type of the values that are given for it: moments are milliseconds."""
-    return field.with_type(pa.int64()) if pa.types.is_timestamp(field.type) else field
+        if self:
+            self._sink.write(self._name, self._cluster, None, self.take())

@@ -20,10 +20,10 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import OccupiedError, UnusableError
 from kraftool.spark.tables import commit as commit_module
 from kraftool.spark.tables import sink as sink_module
-from kraftool.spark.tables.commit import TablesRefusedError
 from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.place import TablePlace
 from kraftool.spark.tables.sink import Sink, SinkError
+from kraftool.spark.tables.state import TablesRefusedError
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, listing, read_tables, run, stopped_at
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kraftool.spark.tables.looking import Looked, listing_of
+from kraftool.spark.tables.looking import Looked, LooksByCluster, listing_of
 from kraftool.spark.tables.memory import ClusterKey, GroupMemory, LogMemory
 from kraftool.spark.tables.plan import ClusterTask
 from kraftool.spark.tables.replaced_rows import ReplacedRows
@@ -39,15 +39,12 @@ class CommitPlan:
 
 
 def commit_plan(
-    tasks: Iterable[ClusterTask], looked: Iterable[Looked], done: Iterable[_Outcome]
+    tasks: Iterable[ClusterTask], looks: LooksByCluster, done: Iterable[_Outcome]
 ) -> CommitPlan:
     """Put together what was done for some clusters."""
     outcomes: dict[ClusterKey, list[_Outcome]] = {}
     for unit, outcome in done:
         outcomes.setdefault(unit.key, []).append((unit, outcome))
-    looks: dict[ClusterKey, dict[str, Looked]] = {}
-    for look in looked:
-        looks.setdefault(look.key, {})[look.folder] = look
     plan = CommitPlan()
     for task in tasks:
         key = task.group.key

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from kraftool.arrow.file_rows import add_file, add_finding
 from kraftool.arrow.fleet import FleetDirectory, FleetFile, Unread
@@ -27,6 +27,9 @@ from kraftool.spark.tables.place import TablePlace
 from kraftool.spark.tables.sink import Sink, SinkError, StagedFile
 from kraftool.spark.tables.taking import RowWriter
 from kraftool.storage.tail import LogRewrite
+
+_BEGUN = 256 << 10
+"""What it costs to begin a unit and to write its files, in bytes of a log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +64,12 @@ class Unit:
     number: int = 0
 
     @property
-    def only_reads(self) -> bool:
-        """True if the rows may be left out where what they are from cannot be read."""
-        return True
+    def size(self) -> int:
+        """The cost with that of a beginning."""
+        return self.cost + _BEGUN
+
+    only_reads: ClassVar[bool] = True
+    """True if the rows may be left out where what they are from cannot be read."""
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         """Give the sink all rows."""
@@ -232,9 +238,7 @@ class Changes(Unit):
 
     changes: tuple[OwnedChange, ...]
 
-    @property
-    def only_reads(self) -> bool:
-        return False
+    only_reads: ClassVar[bool] = False
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         writer = RowWriter(sink, "changes", self.key.cluster_id)

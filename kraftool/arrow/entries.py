@@ -148,14 +148,14 @@ class EntryReader:
             return
         assert batch is not None, "what is not faulty is a batch"
         sound = not isinstance(item, Faulty)
-        wanted = self._any_batch or self._narrowing.may_hold(batch, sound=sound)
+        wanted = self._rows and (self._any_batch or self._narrowing.may_hold(batch, sound=sound))
         plain = self._plain(file, item) if wanted and self._whole else None
         if plain is not None:
             yield plain
-        elif wanted and self._rows:
-            yield from self._batch(file, item, batch)
-        elif self._problems:
-            yield from self._problems_of(file, item)
+        elif wanted and self._keys is not None and not self._problems:
+            yield from self._of_types(file, batch, *self._keys, valid=sound)
+        elif wanted or self._problems:
+            yield from self._looked_into(file, item, wanted=wanted)
 
     def _plain(self, file: str, batch: Item) -> BatchEntry | None:
         """A batch in which nothing is wrong, as nearly all are; the others are looked into."""
@@ -177,25 +177,16 @@ class EntryReader:
             records = [self._masked(record) for record in records]
         return BatchEntry(file, batch, True, records)
 
-    def _batch(self, file: str, item: Item, batch: RecordBatch) -> Iterator[Entry]:
-        if self._keys is not None and not self._problems:
-            valid = not isinstance(item, Faulty)
-            yield from self._of_types(file, batch, *self._keys, valid=valid)
-            return
+    def _looked_into(self, file: str, item: Item, *, wanted: bool) -> Iterator[Entry]:
+        """A batch in which something may be wrong; its problems alone if no row is wanted."""
         for entry in self._dump.item(file, item):
             if isinstance(entry, Fault):
                 if self._problems:
                     yield entry
-            elif self._selected is not None and not self._batches_only:
-                wanted = list(filter(self._selected.selects, entry.records))
-                yield replace(entry, records=wanted)
-            else:
-                yield entry
-
-    def _problems_of(self, file: str, item: Item) -> Iterator[Entry]:
-        """The problems of a batch whose records are not wanted."""
-        for entry in self._dump.item(file, item):
-            if isinstance(entry, Fault):
+            elif wanted and self._selected is not None and not self._batches_only:
+                chosen = list(filter(self._selected.selects, entry.records))
+                yield replace(entry, records=chosen)
+            elif wanted:
                 yield entry
 
     def _of_types(

@@ -24,13 +24,13 @@ from kraftool.arrow.untyped import Array, ArrowBatch, pa, pc
 from kraftool.decoders import schema
 from kraftool.decoders.fault import LogFault
 from kraftool.spark.tables.layout import arrow_schema
-from kraftool.spark.tables.taking import Taking
+from kraftool.spark.tables.sink import Sink
 
 _DAY_MS = 86_400_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def extract(splits: Sequence[Split], sink: Taking, *, show_secrets: bool) -> None:
+def extract(splits: Sequence[Split], sink: Sink, *, show_secrets: bool) -> None:
     """Read ranges, one after the other, and give the sink all their rows."""
     native = None
     if can_read(Narrowing()):

@@ -30,7 +30,7 @@ from kraftool.spark.tables.history_columns import (
     topic_arrays,
 )
 from kraftool.spark.tables.layout import TABLES, arrow_schema
-from kraftool.spark.tables.taking import Taking
+from kraftool.spark.tables.sink import Sink
 
 _WORDS = {
     ("PartitionRecord", False): "created",
@@ -116,7 +116,7 @@ class ReplayRecorder:
 
     def __init__(
         self,
-        sink: Taking,
+        sink: Sink,
         owner: FleetDirectory,
         renaming: Callable[[str], str],
         *,

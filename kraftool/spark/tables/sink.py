@@ -16,11 +16,12 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from kraftool.arrow.rows import ArrowRows
 from kraftool.arrow.untyped import ArrowBatch, pa
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.file_stats import file_stats
-from kraftool.spark.tables.layout import CLUSTER, DATE, TABLES, file_schema
+from kraftool.spark.tables.layout import CLUSTER, DATE, TABLES, arrow_schema, file_schema
 from kraftool.spark.tables.place import CannotWriteError, TablePlace
 
 pq: Any = import_module("pyarrow.parquet")
@@ -240,3 +241,21 @@ def explained(place: TablePlace) -> Iterator[None]:
         raise SinkError(
             f"{place.root} cannot be written by a Spark worker: {error.reason}"
         ) from None
+
+
+class RowWriter(ArrowRows):
+    """Rows of one table of a cluster that has no days, which come one by one."""
+
+    def __init__(self, sink: Sink, table: str, cluster_id: str | None) -> None:
+        super().__init__(arrow_schema(table))
+        self._sink, self._name, self._cluster = sink, table, cluster_id
+
+    def add(self, values: Mapping[str, Any]) -> None:
+        super().add(values)
+        if self.is_full:
+            self.finish()
+
+    def finish(self) -> None:
+        """Hand on what there is."""
+        if self:
+            self._sink.write(self._name, self._cluster, None, self.take())

@@ -33,8 +33,7 @@ from kraftool.spark.tables.history_columns import (
     topic_arrays,
 )
 from kraftool.spark.tables.layout import TABLES, arrow_schema
-from kraftool.spark.tables.sink import SinkError
-from kraftool.spark.tables.taking import Taking
+from kraftool.spark.tables.sink import Sink, SinkError
 
 Row = TypeVar("Row")
 
@@ -53,7 +52,7 @@ _WHOLE = HistoryPart()
 
 def write_states(
     files: Sequence[FleetFile],
-    sink: Taking,
+    sink: Sink,
     *,
     newest: bool,
     show_secrets: bool,
@@ -131,7 +130,7 @@ def _write_earlier(
 
 
 def _write_end(
-    image: MetadataImage, owner: FleetDirectory, sink: Taking, *, newest: bool, show_secrets: bool
+    image: MetadataImage, owner: FleetDirectory, sink: Sink, *, newest: bool, show_secrets: bool
 ) -> None:
     same = {
         "node_id": owner.node_id,

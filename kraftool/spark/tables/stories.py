@@ -21,8 +21,8 @@ from kraftool.reports.timeline.document import event_object
 from kraftool.reports.timeline.events import Category, Timeline
 from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
+from kraftool.spark.tables.sink import RowWriter, Sink
 from kraftool.spark.tables.story_columns import STORIES
-from kraftool.spark.tables.taking import RowWriter, Taking
 
 _TABLES = {
     Category.ELECTIONS: "elections",
@@ -38,7 +38,7 @@ _FENCED = {"broker-fenced": True, "broker-unfenced": False}
 _LONG = 1 << 63
 
 
-def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Taking) -> None:
+def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Sink) -> None:
     """Write what happened to one cluster; `directories` has the files of each of its directories.
 
     There are no secrets in it.

@@ -65,7 +65,7 @@ def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) 
     for look in looked.values():
         if look.tail:
             cost = sum(split.size for split in look.tail)
-            yield Tail(key=key, cost=cost, folder=look.folder, splits=look.tail)
+            yield Tail(key=key, cost=cost, splits=look.tail)
     for file in task.wholes:
         yield Whole(key=key, cost=file.size, split=Split(file=file))
     yield from _changes(task, looked)

@@ -24,8 +24,7 @@ from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.place import TablePlace
-from kraftool.spark.tables.sink import Sink, SinkError, StagedFile
-from kraftool.spark.tables.taking import RowWriter
+from kraftool.spark.tables.sink import RowWriter, Sink, SinkError, StagedFile
 from kraftool.storage.tail import LogRewrite
 
 _BEGUN = 256 << 10
@@ -84,6 +83,7 @@ class Ranges(Unit):
 
     @property
     def folders(self) -> frozenset[str]:
+        """The folders of the logs."""
         return frozenset(_folder(split) for split in self.splits)
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
@@ -128,11 +128,8 @@ def _lost(splits: Sequence[Split]) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tail(Unit):
+class Tail(Ranges):
     """The bytes behind the last whole batch of a log."""
-
-    folder: str
-    splits: tuple[Split, ...]
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         from kraftool.spark.tables.extract import extract

@@ -86,7 +86,7 @@ class EntryReader:
         """`frames_only`: of sound batches the frames of records are read and not what is in them;
         such a record has no type and no data. `native` keeps the rows that it reads for the caller,
         who takes them as soon as it is full."""
-        self._native = native
+        self.native = native
         self._narrowing = narrowing
         self._show_secrets = show_secrets
         self._batches_only, self._frames_only = batches_only, frames_only
@@ -107,7 +107,7 @@ class EntryReader:
         try:
             with file.open() as source:
                 walk = Walk(source.read_at, WalkState.at(split.start), stop=split.stop)
-                for item in walk if self._native is None else walk.spans():
+                for item in walk if self.native is None else walk.spans():
                     if isinstance(item, BatchSpan):
                         yield from self._span(file.name, item)
                     else:
@@ -121,11 +121,11 @@ class EntryReader:
 
     def _span(self, file: str, span: BatchSpan) -> Iterator[Entry | NativeRows]:
         """The same of a span: what the native reader does not take is for Python."""
-        assert self._native is not None, "there are spans for it alone"
+        assert self.native is not None, "there are spans for it alone"
         at, for_python = span.at, 1
         while at < span.end:
             before = at
-            taken = self._native.read(span, at)
+            taken = self.native.read(span, at)
             at = taken.end
             if taken.records or taken.is_full:
                 yield taken
@@ -148,14 +148,14 @@ class EntryReader:
             return
         assert batch is not None, "what is not faulty is a batch"
         sound = not isinstance(item, Faulty)
-        wanted = self._any_batch or self._narrowing.may_hold(batch, sound=sound)
+        wanted = self._rows and (self._any_batch or self._narrowing.may_hold(batch, sound=sound))
         plain = self._plain(file, item) if wanted and self._whole else None
         if plain is not None:
             yield plain
-        elif wanted and self._rows:
-            yield from self._batch(file, item, batch)
-        elif self._problems:
-            yield from self._problems_of(file, item)
+        elif wanted and self._keys is not None and not self._problems:
+            yield from self._of_types(file, batch, *self._keys, valid=sound)
+        elif wanted or self._problems:
+            yield from self._looked_into(file, item, wanted=wanted)
 
     def _plain(self, file: str, batch: Item) -> BatchEntry | None:
         """A batch in which nothing is wrong, as nearly all are; the others are looked into."""
@@ -177,25 +177,16 @@ class EntryReader:
             records = [self._masked(record) for record in records]
         return BatchEntry(file, batch, True, records)
 
-    def _batch(self, file: str, item: Item, batch: RecordBatch) -> Iterator[Entry]:
-        if self._keys is not None and not self._problems:
-            valid = not isinstance(item, Faulty)
-            yield from self._of_types(file, batch, *self._keys, valid=valid)
-            return
+    def _looked_into(self, file: str, item: Item, *, wanted: bool) -> Iterator[Entry]:
+        """A batch in which something may be wrong; its problems alone if no row is wanted."""
         for entry in self._dump.item(file, item):
             if isinstance(entry, Fault):
                 if self._problems:
                     yield entry
-            elif self._selected is not None and not self._batches_only:
-                wanted = list(filter(self._selected.selects, entry.records))
-                yield replace(entry, records=wanted)
-            else:
-                yield entry
-
-    def _problems_of(self, file: str, item: Item) -> Iterator[Entry]:
-        """The problems of a batch whose records are not wanted."""
-        for entry in self._dump.item(file, item):
-            if isinstance(entry, Fault):
+            elif wanted and self._selected is not None and not self._batches_only:
+                chosen = list(filter(self._selected.selects, entry.records))
+                yield replace(entry, records=chosen)
+            elif wanted:
                 yield entry
 
     def _of_types(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile, Unread
 from kraftool.arrow.rows import ArrowRows, identity
@@ -41,16 +40,15 @@ def finding_rows(
             add_finding(table, split.file.directory, finding)
             if table.is_full:
                 yield table.take()
-    if table.rows:
+    if table:
         yield table.take()
 
 
 def add_finding(table: ArrowRows, owner: FleetDirectory, finding: Finding) -> None:
     """A finding as a row, whosever file it is about."""
-    identity(table, owner, finding.file, 1)
-    _add(
-        table,
-        {
+    table.add(
+        identity(owner, finding.file)
+        | {
             "code": finding.code,
             "severity": finding.severity.value,
             "text": file_text(finding.text),
@@ -61,7 +59,7 @@ def add_finding(table: ArrowRows, owner: FleetDirectory, finding: Finding) -> No
             "found": file_text(finding.found) or None,
             "advice": file_text(finding.advice) or None,
             "undecoded": finding.undecoded,
-        },
+        }
     )
 
 
@@ -73,14 +71,14 @@ def file_rows(
     No file is read for columns that are not wanted.
     """
     table = ArrowRows(arrow)
-    judged = findings and not _OF_FINDINGS.isdisjoint(table.columns)
+    judged = findings and not _OF_FINDINGS.isdisjoint(table.names)
     for split in splits:
         file = split.file
         report = read_file(file.entry()) if judged else _unread(file)
         add_file(table, file, report, findings=judged)
         if table.is_full:
             yield table.take()
-    if table.rows:
+    if table:
         yield table.take()
 
 
@@ -88,14 +86,13 @@ def add_file(
     table: ArrowRows, file: FleetFile, report: FileReport, *, findings: bool = True
 ) -> None:
     """Add a file as a row, with what its report says. `findings`: the report has its findings."""
-    identity(table, file.directory, file.name, 1)
     worst = in_order(report.findings)
     fingerprint = None
-    if "identity" in table.columns and not file.etag:
+    if "identity" in table.names and not file.etag:
         fingerprint = _fingerprint(file, report)
-    _add(
-        table,
-        {
+    table.add(
+        identity(file.directory, file.name)
+        | {
             "path": file_text(file.relative),
             "kind": report.kind.value,
             "state": report.state.name.lower(),
@@ -104,15 +101,8 @@ def add_file(
             "identity": file.etag or fingerprint,
             "findings": len(report.findings) if findings else None,
             "worst": worst[0].severity.value if worst else None,
-        },
+        }
     )
-
-
-def _add(table: ArrowRows, values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        if name in table.columns:
-            table.columns[name].append(value)
-    table.rows += 1
 
 
 def _unread(file: FleetFile) -> FileReport:

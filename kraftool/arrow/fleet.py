@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -18,10 +19,11 @@ import orjson
 from kraftool.arrow.places import Files, files_at
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
-from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
+from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name, parse_segment_name
 from kraftool.storage.entry import Entry, EntryPlace
 from kraftool.storage.remote import is_url
 from kraftool.storage.source import ByteSource
+from kraftool.storage.tail import ListedSegment
 
 _LOCAL = re.compile(r"^file:/(?!/)")
 
@@ -71,6 +73,17 @@ class FleetFile:
 
     def open(self) -> ByteSource:
         return files_of(self.root, self.options).open(self.path, name=self.name)
+
+    def segment(self, opened: ExitStack) -> ListedSegment:
+        """The file as a segment of a log, open as long as `opened`."""
+        source = opened.enter_context(self.open())
+        parsed = parse_segment_name(self.basename)
+        return ListedSegment(
+            name=self.basename,
+            base_offset=parsed.base_offset if parsed is not None else 0,
+            size=source.size() or 0,
+            read_at=source.read_at,
+        )
 
     def is_there(self) -> bool:
         """True if it is there still; live directories change under their readers."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftool.arrow.narrowing import Narrowing
-from kraftool.arrow.untyped import Array, ArrowType, pa, pc
+from kraftool.arrow.untyped import Array, ArrowType, pa
 from kraftool.decoders import fast_path, schema
 from kraftool.decoders.programs import program
 from kraftool.decoders.segment import BatchSpan
@@ -127,7 +127,7 @@ class NativeColumns:
             full_bytes=full_bytes,
             rows=narrowing.wants_kind("record"),
             checks=narrowing.wants_kind("problem"),
-            frames_only=frames_only,
+            frames_only=frames_only and not selection.types,
             payloads=payloads,
             fields=chosen is not None,
             first_epoch=first_epoch,
@@ -203,31 +203,11 @@ class NativeColumns:
         self._versions.append(version)
 
 
-def native_columns(
-    narrowing: Narrowing,
-    *,
-    masked: bool,
-    full_rows: int,
-    full_bytes: int,
-    payloads: bool = False,
-    frames_only: bool = False,
-    chosen: Chosen | None = None,
-) -> NativeColumns | None:
-    """The native reader for what is wanted; None if Python has to read everything."""
-    selection = narrowing.selection
-    if not fast_path.is_native() or not is_in_range(selection):
-        return None
-    if any(epoch is not None and not -_INT32 <= epoch < _INT32 for epoch in narrowing.epochs):
-        return None
-    return NativeColumns(
-        narrowing,
-        masked=masked,
-        full_rows=full_rows,
-        full_bytes=full_bytes,
-        payloads=payloads,
-        frames_only=frames_only and not selection.types,
-        chosen=chosen,
-    )
+def can_read(narrowing: Narrowing) -> bool:
+    """True if the native reader knows what is wanted; if not, Python has to read everything."""
+    if not fast_path.is_native() or not is_in_range(narrowing.selection):
+        return False
+    return all(epoch is None or -_INT32 <= epoch < _INT32 for epoch in narrowing.epochs)
 
 
 def _numbers(data: bytes, kind: ArrowType, count: int) -> Array:
@@ -257,18 +237,3 @@ def _array(cells: Cells, kind: ArrowType) -> Array:
         ((_, elements),) = within
         children = [_array(elements, kind.value_type)]
     return pa.Array.from_buffers(kind, count, buffers, nulls, children=children)
-
-
-def in_order(chunk: NativeChunk, arrays: list[Array]) -> Array:
-    """A column of the records of a chunk, from those of its types, in the order of the log."""
-    if len(arrays) == 1:
-        return arrays[0]
-    # Sorted by type, the records are as in the arrays one behind the other.
-    table = pa.table(
-        {
-            "type": chunk.of_records["type_number"],
-            "row": pa.array(range(chunk.records), pa.int32()),
-        }
-    )
-    by_type = pc.sort_indices(table, sort_keys=[("type", "ascending"), ("row", "ascending")])
-    return pa.concat_arrays(arrays).take(pc.sort_indices(by_type))

@@ -7,11 +7,12 @@ and no record. It refuses to judge whether the state there can be loaded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name, parse_segment_name
-from kraftool.storage.tail import ListedSegment, TailState, look
+from kraftool.storage.tail import TailState, look
 
 End = tuple[int, int]
 """An epoch and an offset."""
@@ -43,17 +44,9 @@ def _end(files: Sequence[FleetFile]) -> End:
 
 
 def _log_end(file: FleetFile) -> End:
-    parsed = parse_segment_name(file.basename)
-    assert parsed is not None
     try:
-        with file.open() as source:
-            segment = ListedSegment(
-                name=file.basename,
-                base_offset=parsed.base_offset,
-                size=source.size() or 0,
-                read_at=source.read_at,
-            )
-            state = look(TailState(), [segment]).state
+        with ExitStack() as opened:
+            state = look(TailState(), [file.segment(opened)]).state
     except KraftoolError:
         return -1, -1
     return -1 if state.epoch is None else state.epoch, state.offset or -1

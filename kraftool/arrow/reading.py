@@ -10,9 +10,9 @@ import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from kraftool.arrow import rows
+from kraftool.arrow.chunks import ChunkReader, fields_for
 from kraftool.arrow.columns import (
     BATCHES,
     FILES,
@@ -27,17 +27,17 @@ from kraftool.arrow.columns import (
 from kraftool.arrow.entries import EntryReader
 from kraftool.arrow.file_rows import file_rows, finding_rows
 from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, with_batches
+from kraftool.arrow.native_columns import NativeColumns, can_read
 from kraftool.arrow.newest import newest_directories
-from kraftool.arrow.rows import Maker, RowReader, batch_reader, record_reader, typed_reader
+from kraftool.arrow.rows import Maker
 from kraftool.arrow.search import find_fleet
 from kraftool.arrow.settings import SourceOptions
 from kraftool.arrow.splits import Split, by_directory, packed, plan
 from kraftool.arrow.state_rows import state_rows
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
-from kraftool.decoders import fast_path, schema
-
-if TYPE_CHECKING:
-    from kraftool.arrow.native_rows import MixedRows
+from kraftool.decoders import schema
+from kraftool.decoders.errors import Fault
+from kraftool.storage.entry import EntryPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def read_part(
     arrow: ArrowSchema,
     settings: SourceOptions,
     part: Part,
-    makers: Mapping[str, Maker] | None = None,
+    makers: Mapping[str, Maker] = rows.NO_MAKERS,
 ) -> Iterator[ArrowBatch]:
     """Read one part. Files that are damaged or cannot be read are rows, never an error."""
     batches = _batches_of(source, arrow, settings, part, makers)
@@ -117,7 +117,7 @@ def _batches_of(
     arrow: ArrowSchema,
     settings: SourceOptions,
     part: Part,
-    makers: Mapping[str, Maker] | None,
+    makers: Mapping[str, Maker],
 ) -> Iterator[ArrowBatch]:
     if source == FINDINGS:
         yield from finding_rows(arrow, part.splits, part.unread)
@@ -132,66 +132,68 @@ def _batches_of(
         yield from row_reader(source, arrow, settings, makers).read(part.splits, part.unread)
 
 
+class RowReader:
+    """Turns ranges into Arrow batches with the columns of one schema."""
+
+    def __init__(
+        self, source: str, arrow: ArrowSchema, makers: Mapping[str, Maker], chunks: ChunkReader
+    ) -> None:
+        self._source, self._arrow, self._makers, self._chunks = source, arrow, makers, chunks
+
+    def read(self, splits: Sequence[Split], unread: Sequence[Unread] = ()) -> Iterator[ArrowBatch]:
+        """The rows of ranges, one after the other; a problem for each folder that is unread."""
+        problems = [(Fault(reason=place.reason), _nowhere(place)) for place in unread]
+        for chunk in self._chunks.read(splits, problems):
+            if chunk.has_rows:
+                yield chunk.batch(self._source, self._arrow, self._makers)
+
+
+def _nowhere(place: Unread) -> Split:
+    """A range that stands for a folder."""
+    return Split(
+        file=FleetFile(
+            directory=place.owner,
+            root="",
+            path="",
+            name=place.name,
+            relative="",
+            place=EntryPlace.LOOSE,
+            size=0,
+        )
+    )
+
+
 def row_reader(
     source: str,
     arrow: ArrowSchema,
     settings: SourceOptions,
-    makers: Mapping[str, Maker] | None = None,
+    makers: Mapping[str, Maker] = rows.NO_MAKERS,
 ) -> RowReader:
     """The reader of a source whose rows come from batches."""
-    secrets = settings.show_secrets
-    narrowing = settings.narrowing
+    secrets, narrowing = settings.show_secrets, settings.narrowing
     if source == BATCHES:
-        return batch_reader(arrow, EntryReader(narrowing, batches_only=True))
+        entries = EntryReader(narrowing, batches_only=True)
+        return RowReader(source, arrow, makers, ChunkReader(entries, batches_only=True))
     # What is wrong in a record is known only when it is decoded.
     frames_only = (
         source == RECORDS
         and OF_FRAMES.issuperset(arrow.names)
         and not narrowing.wants_kind("problem")
     )
-    native = _native_rows(source, arrow, settings, makers or {}, frames_only=frames_only)
-    entries = EntryReader(
-        narrowing,
-        show_secrets=secrets,
-        frames_only=frames_only,
-        native=native.reader if native is not None else None,
-    )
-    if source == RECORDS:
-        return record_reader(arrow, entries, show_secrets=secrets, makers=makers, native=native)
-    return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries, native)
-
-
-def _native_rows(
-    source: str,
-    arrow: ArrowSchema,
-    settings: SourceOptions,
-    makers: Mapping[str, Maker],
-    *,
-    frames_only: bool,
-) -> MixedRows | None:
-    """The native reader of plain batches; None if Python reads everything."""
-    if not fast_path.is_native():
-        return None
-    from kraftool.arrow.native_columns import native_columns
-    from kraftool.arrow.native_rows import OF_RECORDS, MixedRows, fields_of, of_type
-
-    names = frozenset(arrow.names)
-    record = record_of(source)
-    fields = {} if record is None else {record: fields_of(record, names)}
-    if record is not None and record not in schema.names("metadata"):
-        return None
-    reader = native_columns(
-        settings.narrowing,
-        masked=not settings.show_secrets,
-        full_rows=rows.ROWS,
-        full_bytes=rows.PAYLOAD,
-        payloads=not names.isdisjoint({"payload", *makers}),
-        frames_only=frames_only,
-        chosen=fields or None,
-    )
-    if reader is None:
-        return None
-    return MixedRows(reader, OF_RECORDS if record is None else of_type(record), makers)
+    names, record = frozenset(arrow.names), record_of(source)
+    native = None
+    if can_read(narrowing) and (record is None or record in schema.names("metadata")):
+        native = NativeColumns(
+            narrowing,
+            masked=not secrets,
+            full_rows=rows.ROWS,
+            full_bytes=rows.PAYLOAD,
+            payloads=not names.isdisjoint({"payload", *makers}),
+            frames_only=frames_only,
+            chosen=None if record is None else {record: fields_for(record, names)},
+        )
+    entries = EntryReader(narrowing, show_secrets=secrets, frames_only=frames_only, native=native)
+    return RowReader(source, arrow, makers, ChunkReader(entries, show_secrets=secrets))
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
@@ -198,10 +199,20 @@ def splits_of(
         return [Split(file=file)]
     try:
         with file.open() as source:
-            ranges = cut(source.read_at, file.size, split_bytes, _index(beside))
+            return pieces(Split(file=file), split_bytes, source.read_at, _index(beside))
     except KraftoolError:
         return [Split(file=file)]
-    return [Split(file=file, start=start, stop=stop) for start, stop in ranges]
+
+
+def pieces(
+    split: Split, split_bytes: int, read_at: ReadAt, index: OffsetIndex | None = None
+) -> list[Split]:
+    """Cut a range at batch borders."""
+    end = split.file.size if split.stop is None else split.stop
+    return [
+        replace(split, start=start, stop=split.stop if stop is None else stop)
+        for start, stop in cut(read_at, end, split_bytes, index, split.start)
+    ]
 
 
 def _index(file: FleetFile | None) -> OffsetIndex | None:
@@ -236,17 +247,24 @@ def plan(
     return tasks
 
 
-def packed(splits: Iterable[Split], size: int) -> Iterator[list[Split]]:
-    """Small splits in groups of about a size, so that a task is worth its start."""
-    group: list[Split] = []
-    for split in splits:
-        if group and (sum(member.size for member in group) + split.size > size):
+class _HasSize(Protocol):
+    @property
+    def size(self) -> float: ...
+
+
+_Sized = TypeVar("_Sized", bound=_HasSize)
+
+
+def packed(things: Iterable[_Sized], size: float) -> Iterator[list[_Sized]]:
+    """Small things in groups of about a size, so that a task is worth its start."""
+    group: list[_Sized] = []
+    weight = 0.0
+    for thing in things:
+        if group and (weight + thing.size > size or len(group) >= MOST_FILES):
             yield group
-            group = []
-        group.append(split)
-        if len(group) == MOST_FILES:
-            yield group
-            group = []
+            group, weight = [], 0.0
+        group.append(thing)
+        weight += thing.size
     if group:
         yield group
 

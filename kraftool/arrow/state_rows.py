@@ -16,10 +16,10 @@ from typing import Any
 from kraftool.arrow.columns import STATE, SUMMARY
 from kraftool.arrow.fleet import FleetDirectory, Unread
 from kraftool.arrow.local_copy import on_disk
-from kraftool.arrow.rows import ROWS, ArrowRows, identity
+from kraftool.arrow.rows import ROWS, ArrowRows, Rows, identity, repeated
 from kraftool.arrow.splits import Split
-from kraftool.arrow.state_columns import ENTITIES, attribute_of, entity_columns
-from kraftool.arrow.untyped import ArrowBatch, ArrowSchema, ArrowType, pa
+from kraftool.arrow.state_columns import ENTITIES, attribute_of
+from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, ArrowType, pa
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.state.entities import aspects, partition_object
 from kraftool.reports.state.entity_objects import TopicPartitionEntity
@@ -43,20 +43,18 @@ def state_rows(
     is `unread` may be a directory, whose state is not known."""
     table = ArrowRows(arrow)
     for place in unread:
-        _add_summary(table, place.owner, _summary(None, place.reason, newest=False))
+        table.add(identity(place.owner) | _summary(None, place.reason, newest=False))
     rows = source.removeprefix(f"{STATE}.")
     for owner, group in groupby(splits, key=lambda split: split.file.directory):
         state, error = _loaded(list(group))
         if source == STATE:
-            _add_summary(table, owner, _summary(state, error, newest=owner in newest))
+            table.add(identity(owner) | _summary(state, error, newest=owner in newest))
         elif state is not None:
+            same = {**identity(owner), **_end(state), "newest": owner in newest}
             entities = _entities(state, rows, show_secrets=show_secrets)
             while part := list(islice(entities, ROWS)):
-                table.same("newest", owner in newest, len(part))
-                _add_entities(table, owner, state, rows, part)
-                if table.is_full:
-                    yield table.take()
-    if table.rows:
+                yield _entity_batch(arrow, rows, same, part)
+    if table:
         yield table.take()
 
 
@@ -71,29 +69,22 @@ def _loaded(splits: Sequence[Split]) -> tuple[LoadedState | None, str]:
             return None, here.shown_text(error.message)
 
 
-def _add_summary(table: ArrowRows, owner: FleetDirectory, values: dict[str, Any]) -> None:
-    identity(table, owner, "", 1)
-    for name, value in values.items():
-        if name in table.columns:
-            table.columns[name].append(value)
-    table.rows += 1
-
-
-def _add_entities(
-    table: ArrowRows, owner: FleetDirectory, state: LoadedState, rows: str, part: Sequence[Any]
-) -> None:
-    """Add entities of one state, column by column: a state may have a million of them."""
-    identity(table, owner, "", len(part))
-    for name, value in _end(state).items():
-        table.same(name, value, len(part))
+def _entity_batch(
+    arrow: ArrowSchema, rows: str, same: dict[str, Any], part: Sequence[Any]
+) -> ArrowBatch:
+    """Entities of one state, column by column: a state may have a million of them."""
     getter: Callable[[str], Callable[[Any], Any]] = (
         itemgetter if rows == "partitions" else attrgetter
     )
-    for name, kind in entity_columns(rows).items():
-        if name in table.columns:
-            values = map(getter(attribute_of(rows, name)), part)
-            table.columns[name] += map(_cell_of(kind), values)
-    table.rows += len(part)
+
+    def column(name: str, kind: ArrowType) -> Array:
+        if name in same:
+            return repeated(same[name], len(part), kind)
+        cells = map(_cell_of(kind), map(getter(attribute_of(rows, name)), part))
+        return pa.array(list(cells), kind)
+
+    made = {field.name: column(field.name, field.type) for field in arrow}
+    return Rows(len(part), made=made).batch(arrow)
 
 
 def _end(state: LoadedState) -> dict[str, Any]:

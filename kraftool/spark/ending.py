@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -66,20 +66,31 @@ def failed_before(error: BaseException) -> KraftoolError | None:
 
 
 @contextmanager
-def ended_by_signals() -> Iterator[Termination]:
-    """Let SIGTERM and SIGHUP end a run as an exception does, so that no JVM and no file stays
-    behind, and then the process with 128 and their number. A SIGHUP that is ignored, as by nohup,
-    stays so."""
-    ending = Termination()
-    if threading.current_thread() is not threading.main_thread():
-        yield ending
-        return
-    kept = {end: signal.getsignal(end) for end in _ENDS}
+def handled(
+    numbers: Sequence[int], take: Callable[[int, FrameType | None], None]
+) -> Iterator[None]:
+    """Handle signals for a while. One that is ignored, as a SIGHUP by nohup, stays so. Outside of
+    the main thread there are none."""
+    is_main = threading.current_thread() is threading.main_thread()
+    kept = {number: signal.getsignal(number) for number in numbers if is_main}
     for number, before in kept.items():
         if before is not signal.SIG_IGN:
-            signal.signal(number, ending.take)
+            signal.signal(number, take)
     try:
-        yield ending
+        yield
+    finally:
+        for number, before in kept.items():
+            signal.signal(number, before)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[Termination]:
+    """Let SIGTERM and SIGHUP end a run as an exception does, so that no JVM and no file stays
+    behind, and then the process with 128 and their number."""
+    ending = Termination()
+    try:
+        with handled(_ENDS, ending.take):
+            yield ending
     except (EndingSignal, Exception) as error:
         if (failure := failed_before(error)) is not None:
             raise failure from None
@@ -90,6 +101,3 @@ def ended_by_signals() -> Iterator[Termination]:
     else:
         if ending.number:
             raise SystemExit(128 + ending.number)
-    finally:
-        for number, before in kept.items():
-            signal.signal(number, before)

@@ -21,17 +21,18 @@ INTERVAL_S = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobProgress:
-    """The progress of all jobs since the watching began. Totals grow as Spark plans more."""
+    """The tasks of all jobs since the watching began. Totals grow as Spark plans more."""
 
-    jobs: int = 0
-    jobs_done: int = 0
-    stages: int = 0
-    stages_done: int = 0
     tasks: int = 0
     tasks_done: int = 0
-    tasks_running: int = 0
-    tasks_failed: int = 0
-    """Tries that failed; Spark tries most of them again."""
+
+    @classmethod
+    def of(cls, several: Iterable[JobProgress]) -> JobProgress:
+        """Several together."""
+        known = list(several)
+        return cls(
+            tasks=sum(one.tasks for one in known), tasks_done=sum(one.tasks_done for one in known)
+        )
 
 
 BeginStage = Callable[[str, Sequence[int]], None]
@@ -134,19 +135,8 @@ def connect_watched(spark: SparkSession, report: Callable[[JobProgress], None]) 
         operations[operation_id] = JobProgress(
             tasks=sum(stage.num_tasks for stage in known),
             tasks_done=sum(stage.num_completed_tasks for stage in known),
-            tasks_running=inflight_tasks,
-            jobs_done=int(done),
         )
-        every = operations.values()
-        report(
-            JobProgress(
-                jobs=len(operations),
-                jobs_done=sum(operation.jobs_done for operation in every),
-                tasks=sum(operation.tasks for operation in every),
-                tasks_done=sum(operation.tasks_done for operation in every),
-                tasks_running=sum(operation.tasks_running for operation in every),
-            )
-        )
+        report(JobProgress.of(operations.values()))
 
     handled: Any = spark
     handled.registerProgressHandler(tell)
@@ -154,14 +144,6 @@ def connect_watched(spark: SparkSession, report: Callable[[JobProgress], None]) 
         yield
     finally:
         handled.removeProgressHandler(tell)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stage:
-    tasks: int
-    done: int
-    running: int
-    failed: int
 
 
 @dataclass(slots=True)
@@ -172,7 +154,7 @@ class _Sums:
     before: frozenset[int] = frozenset()
     running: set[int] = field(default_factory=set)
     over: set[int] = field(default_factory=set)
-    stages: dict[int, _Stage] = field(default_factory=dict)
+    stages: dict[int, JobProgress] = field(default_factory=dict)
     settled: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -187,17 +169,7 @@ class _Sums:
         self.running |= self._known() - self.before - self.over
         for job in sorted(self.running):
             self._look_at(job)
-        stages = self.stages.values()
-        return JobProgress(
-            jobs=len(self.running) + len(self.over),
-            jobs_done=len(self.over),
-            stages=len(self.stages),
-            stages_done=len(self.settled & self.stages.keys()),
-            tasks=sum(stage.tasks for stage in stages),
-            tasks_done=sum(stage.done for stage in stages),
-            tasks_running=sum(stage.running for stage in stages),
-            tasks_failed=sum(stage.failed for stage in stages),
-        )
+        return JobProgress.of(self.stages.values())
 
     def _look_at(self, job: int) -> None:
         info = self.tracker.getJobInfo(job)
@@ -213,18 +185,8 @@ class _Sums:
         info = self.tracker.getStageInfo(stage)
         if info is None:
             return
-        seen = _Stage(
-            tasks=info.numTasks,
-            done=info.numCompletedTasks,
-            running=info.numActiveTasks,
-            failed=info.numFailedTasks,
-        )
-        if is_over and seen.done < seen.tasks:
-            # What an earlier job had computed already is skipped, and never runs.
-            seen = _Stage(tasks=seen.done, done=seen.done, running=0, failed=seen.failed)
-        if seen.tasks or seen.failed or not is_over:
-            self.stages[stage] = seen
-        else:
-            self.stages.pop(stage, None)
-        if is_over or seen.done == seen.tasks:
+        # What an earlier job had computed already is skipped, and never runs.
+        tasks = info.numCompletedTasks if is_over else info.numTasks
+        self.stages[stage] = JobProgress(tasks=tasks, tasks_done=info.numCompletedTasks)
+        if is_over or info.numCompletedTasks == tasks:
             self.settled.add(stage)

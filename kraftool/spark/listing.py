@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kraftool.arrow.looks import Look, SearchResult
 from kraftool.arrow.search import THREADS, explored
-from kraftool.spark.values import DistributedValues, parallelism
+from kraftool.spark.values import parallelism, results_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +33,7 @@ class ListingJob:
         # Folders next to each other are alike, so that they go to different tasks.
         dealt = [(first, looks[first::tasks]) for first in range(tasks)]
         results: list[SearchResult | None] = [None] * len(looks)
-        for first, some in DistributedValues.of(spark, dealt).flat_map(_explored).collect():
+        for first, some in results_of(spark, dealt, _explored):
             results[first::tasks] = some
         assert None not in results, "each task answers for all of its looks"
         return [found for found in results if found is not None]

@@ -26,13 +26,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from kraftool.arrow.choices import chosen_source
-from kraftool.arrow.columns import (
-    BATCHES,
-    FILES,
-    FINDINGS,
-    RECORDS,
-    sources,
-)
+from kraftool.arrow.columns import FINDINGS, RECORDS, sources
 from kraftool.arrow.reading import parts_of
 from kraftool.arrow.search import require
 from kraftool.arrow.settings import SourceOptions, check_batch, check_stream, read_settings
@@ -189,24 +183,6 @@ class RecordsSource(KraftDataSource):
     source = RECORDS
 
 
-class BatchesSource(KraftDataSource):
-    """`kraft.batches`: every batch by its header."""
-
-    source = BATCHES
-
-
-class FilesSource(KraftDataSource):
-    """`kraft.files`: every file of the directories."""
-
-    source = FILES
-
-
-class FindingsSource(KraftDataSource):
-    """`kraft.findings`: what is odd in each file by itself."""
-
-    source = FINDINGS
-
-
 class LiveSource(KraftDataSource):
     """`kraft.live`: the stream of all rows, records and findings; it has no table."""
 
@@ -248,7 +224,7 @@ class LiveSource(KraftDataSource):
 
 
 def _plain_source(source: str) -> type[KraftDataSource]:
-    """The class of a source that has no streams: of a record type, or of states."""
+    """The class of a source that has nothing of its own."""
     name = f"{''.join(part.title() for part in source.replace('_', '.').split('.'))}Source"
     body = {"source": source, "__module__": __name__, "__doc__": f"`{source}`."}
     made = type(name, (KraftDataSource,), body)
@@ -257,10 +233,10 @@ def _plain_source(source: str) -> type[KraftDataSource]:
     return made
 
 
-_OWN: list[type[KraftDataSource]] = [RecordsSource, BatchesSource, FilesSource, FindingsSource]
-SOURCES = {own.source: own for own in _OWN}
+SOURCES: dict[str, type[KraftDataSource]] = {
+    source: RecordsSource if source == RECORDS else _plain_source(source) for source in sources()
+}
 """Every source by the name of its format."""
-SOURCES |= {source: _plain_source(source) for source in sources() if source not in SOURCES}
 
 
 def register(spark: SparkSession) -> None:

@@ -18,7 +18,7 @@ from kraftool.arrow.columns import RECORDS
 from kraftool.arrow.fleet import Fleet
 from kraftool.arrow.reading import Part
 from kraftool.arrow.settings import SourceOptions
-from kraftool.arrow.splits import Split, cut, packed
+from kraftool.arrow.splits import Split, packed, pieces
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.live.changes import (
@@ -87,9 +87,9 @@ class RecordFollower:
             before = TailState.from_json(known[1]) if known is not None else TailState()
             with ExitStack() as opened:
                 log_look = look(before, list(logs.segments(folder, self._caps, opened)), share)
-            is_there = folder in logs.folders
+            files = logs.folders.get(folder, [])
             # Only a log that was known before can have gone.
-            owner = owner_object(logs.owners[folder]) if known is None or is_there else known[0]
+            owner = owner_object(files[0].directory) if files or known is None else known[0]
             now = [owner, log_look.state.to_json()]
             if now != known:
                 changed[folder] = now
@@ -119,11 +119,12 @@ class RecordFollower:
 
     def tasks(self, memory: Memory, news: dict[str, Any], fleet: Listing) -> list[InputPartition]:
         changes = list(news["changes"])
-        files = Logs(fleet()).files if news["read"] else {}
+        folders = Logs(fleet()).folders if news["read"] else {}
         small: list[Split] = []
         tasks: list[InputPartition] = []
         for folder, name, begin, stop, generation in news["read"]:
-            file = files.get((folder, name))
+            files = {file.basename: file for file in folders.get(folder, ())}
+            file = files.get(name)
             if file is None or not file.is_there():
                 owner, state = memory[folder]
                 change = lost(TailState.from_json(state), name, begin, generation)
@@ -148,17 +149,11 @@ class RecordFollower:
 
     def _cut(self, split: Split) -> list[Split]:
         """Cut a long range as the batch source cuts a long file."""
-        file, stop = split.file, split.stop or 0
         try:
-            with file.open() as source:
-                ranges = cut(source.read_at, stop, self._settings.split_bytes, start=split.start)
+            with split.file.open() as source:
+                return pieces(split, self._settings.split_bytes, source.read_at)
         except KraftoolError:
             return [split]
-        return [
-            Split(file=file, start=begin, stop=stop if end is None else end,
-                  generation=split.generation)
-            for begin, end in ranges
-        ]  # fmt: skip
 
     def read(self, arrow: ArrowSchema, task: InputPartition) -> Iterator[ArrowBatch]:
         if isinstance(task, ChangeTask):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema, ArrowTable, pa
 
@@ -25,59 +25,38 @@ Row = tuple[Any, ...]
 """A row: the values of its columns, in order."""
 
 _SCHEMA = "held BINARY"
+_ARROW = pa.schema([("held", pa.binary())])
 _ROWS = 1_000
 _BYTES = 8 << 20
 """After so many rows or bytes a batch of results is handed on."""
 
 
-class DistributedValues(Generic[T]):
-    """Values on the workers, made when they are asked for."""
-
-    def __init__(self, frame: DataFrame) -> None:
-        self._frame = frame
-
-    @classmethod
-    def of(cls, spark: SparkSession, items: Sequence[T]) -> DistributedValues[T]:
-        """The items, a task each."""
-        held = pa.array([pickle.dumps(item) for item in items], pa.binary())
-        numbers = pa.array(range(len(items)), pa.int32())
-        frame = spark.createDataFrame(pa.table({"number": numbers, "held": held}))
-        return cls(frame.repartitionById(max(len(items), 1), "number").select("held"))
-
-    def flat_map(self, task: Callable[[T], Iterable[U]]) -> DistributedValues[U]:
-        """All that a task makes of each value."""
-        return DistributedValues(self._frame.mapInArrow(partial(_each, task), _SCHEMA))
-
-    def rows(self, task: Callable[[T], Iterable[Row]], schema: str) -> DataFrame:
-        """All rows that a task makes of each value, as a DataFrame with columns of its own."""
-        return self._frame.mapInArrow(partial(_rows_of_each, task, arrow_of(schema)), schema)
-
-    def collect(self) -> list[T]:
-        """All values, on the driver."""
-        return collected(self._frame, "held")
+def rows_of(
+    spark: SparkSession, items: Sequence[T], task: Callable[[T], Iterable[Row]], schema: str
+) -> DataFrame:
+    """All rows that a task makes of the items, a task of Spark's each."""
+    each = partial(_rows_of_each, task, arrow_of(schema))
+    return _dealt(spark, items).mapInArrow(each, schema)
 
 
-def _each(task: Callable[[Any], Iterable[Any]], batches: Iterator[ArrowBatch]) -> Iterator[Any]:
-    values = (pickle.loads(held) for batch in batches for held in batch.column("held").to_pylist())
-    return _batches(result for value in values for result in task(value))
+def results_of(
+    spark: SparkSession, items: Sequence[T], task: Callable[[T], Iterable[U]]
+) -> list[U]:
+    """All values that a task makes of the items, on the driver."""
+    each = partial(_rows_of_each, partial(_pickled, task), _ARROW)
+    return collected(_dealt(spark, items).mapInArrow(each, _SCHEMA), "held")
 
 
-def _batches(values: Iterable[Any]) -> Iterator[ArrowBatch]:
-    """Values as batches of their pickles."""
-    held: list[bytes] = []
-    size = 0
-    for value in values:
-        held.append(pickle.dumps(value))
-        size += len(held[-1])
-        if len(held) >= _ROWS or size >= _BYTES:
-            yield _batch(held)
-            held, size = [], 0
-    if held:
-        yield _batch(held)
+def _dealt(spark: SparkSession, items: Sequence[Any]) -> DataFrame:
+    held = pa.array([pickle.dumps(item) for item in items], pa.binary())
+    numbers = pa.array(range(len(items)), pa.int32())
+    frame = spark.createDataFrame(pa.table({"number": numbers, "held": held}))
+    return frame.repartitionById(max(len(items), 1), "number").select("held")
 
 
-def _batch(held: Sequence[bytes]) -> ArrowBatch:
-    return pa.RecordBatch.from_pydict({"held": pa.array(held, pa.binary())})
+def _pickled(task: Callable[[Any], Iterable[Any]], value: Any) -> Iterator[Row]:
+    for result in task(value):
+        yield (pickle.dumps(result),)
 
 
 def collected(frame: DataFrame, column: str) -> list[Any]:

@@ -23,7 +23,7 @@ from kraftool.arrow.columns import RECORDS, arrow_schema
 from kraftool.arrow.entries import EntryReader
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.narrowing import Narrowing
-from kraftool.arrow.native_columns import native_columns
+from kraftool.arrow.native_columns import NativeColumns
 from kraftool.arrow.reading import row_reader
 from kraftool.arrow.settings import read_settings
 from kraftool.arrow.splits import Split
@@ -103,7 +103,7 @@ def check(splits: list[Split], source: str, options: Options, columns: str = "")
 def accepted(split: Split) -> tuple[int, int]:
     """Of a file, the records that the native module takes, and those that it leaves to Python."""
     narrowing = Narrowing()
-    native = native_columns(
+    native = NativeColumns(
         narrowing, masked=True, full_rows=1 << 30, full_bytes=1 << 40, payloads=True
     )
     taken = left = 0

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, seal
 from kraftool.decoders.segment import scan
 from kraftool.reports.fleet.document import audit_document
@@ -16,6 +18,9 @@ from kraftool.reports.text.json_document import json_document
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from kraftool.spark.audit.examine import AuditedDirectory
+    from kraftool.spark.audit.roots import Item
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
@@ -58,6 +63,20 @@ def audited(spark: SparkSession, *roots: Path | str, **wanted: Any) -> Told:
 
     with audit(spark, AuditRequest(roots=tuple(map(str, roots)), **wanted)) as run:
         return Told(json.loads(b"".join(json_document(audit_document(run.model, run.lists())))))
+
+
+def by_each_command(item: Item, ignored_codes: tuple[str, ...] = ()) -> AuditedDirectory:
+    """A directory that each command reads by itself, so that they share nothing."""
+    from kraftool.reports.verify.log import verify_logs
+    from kraftool.spark.audit import examine
+
+    def alone(*arguments: Any, **options: Any) -> Any:
+        return verify_logs(*arguments, **{**options, "states": None})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(examine, "read_once", lambda *arguments, **options: None)
+        patch.setattr(examine, "verify_logs", alone)
+        return examine.examine(item, ignored_codes)
 
 
 def quorum(folder: Path, cluster_id: str = "") -> Path:

@@ -19,7 +19,6 @@ from kraftool.reports.logs.reader import summarize
 from kraftool.reports.verify import snapshot_compare
 from kraftool.reports.verify.log_parts import joined
 from kraftool.spark.audit.examine import (
-    PASSES,
     AuditedDirectory,
     examine,
     is_shown_sound,
@@ -29,7 +28,7 @@ from kraftool.spark.audit.examine import (
 from kraftool.spark.audit.examined import looks_at
 from kraftool.spark.audit.one_read import read_once
 from kraftool.spark.audit.roots import Item, find
-from tests.spark.audit_cases import FIXTURES
+from tests.spark.audit_cases import FIXTURES, by_each_command
 from tests.spark.history_logs import (
     cleaned_log,
     leader_change,
@@ -39,11 +38,6 @@ from tests.spark.history_logs import (
     write_snapshot,
 )
 from tests.spark.test_same_findings_audit import edited_copy
-
-
-def _alone(item: Item) -> AuditedDirectory:
-    """A directory whose commands share nothing."""
-    return whole([look(item, (), (command,)) for command in PASSES])
 
 
 def _result(audited: AuditedDirectory) -> object:
@@ -64,7 +58,7 @@ def test_of_fixtures_both_find_the_same() -> None:
     items = _items(FIXTURES / "kafka-4.3.0") + _items(FIXTURES / "damaged")
     assert len(items) > 30
     for item in items:
-        assert _result(examine(item)) == _result(_alone(item)), item[0].directory.name
+        assert _result(examine(item)) == _result(by_each_command(item)), item[0].directory.name
 
 
 def test_of_edited_directories_both_find_the_same(tmp_path: Path) -> None:
@@ -73,7 +67,7 @@ def test_of_edited_directories_both_find_the_same(tmp_path: Path) -> None:
     codes = set()
     for item in _items(tmp_path):
         result = examine(item)
-        assert _result(result) == _result(_alone(item)), item[0].directory.name
+        assert _result(result) == _result(by_each_command(item)), item[0].directory.name
         codes |= {finding.finding.code for finding in result.findings}
     assert {"KT-LOG-CRC"} <= codes
 
@@ -90,7 +84,7 @@ def _changing(tmp_path: Path) -> Path:
 def test_a_sound_log_is_replayed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _changing(tmp_path)
     (item,) = _items(tmp_path)
-    alone = _result(_alone(item))
+    alone = _result(by_each_command(item))
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError("the log was replayed a second time")
@@ -142,7 +136,7 @@ def test_a_snapshot_that_differs_is_found_though_the_log_was_replayed(tmp_path: 
     (path / below / names[2]).write_bytes((other / below / names[0]).read_bytes())
     (item,) = [item for item in _items(tmp_path) if item[0].directory.name == str(path)]
     result = examine(item)
-    assert _result(result) == _result(_alone(item))
+    assert _result(result) == _result(by_each_command(item))
     assert "KT-SNAP-DIFFERS" in {finding.finding.code for finding in result.findings}
 
 
@@ -152,7 +146,7 @@ def test_a_log_that_begins_at_a_snapshot_is_replayed_from_the_same_one(
 ) -> None:
     cleaned_log(tmp_path, start)
     (item,) = _items(tmp_path)
-    assert _result(examine(item)) == _result(_alone(item))
+    assert _result(examine(item)) == _result(by_each_command(item))
 
 
 class _Divided(NamedTuple):
@@ -278,7 +272,7 @@ def test_parts_do_not_begin_within_a_transaction(tmp_path: Path) -> None:
     divided = _divided(item)
     assert divided.parts > 1
     assert "KT-SNAP-DIFFERS" in {finding.finding.code for finding in divided.audited.findings}
-    assert _result(divided.audited) == _result(examine(item)) == _result(_alone(item))
+    assert _result(divided.audited) == _result(examine(item)) == _result(by_each_command(item))
 
 
 def test_parts_with_other_borders_than_their_snapshots_are_not_the_whole(tmp_path: Path) -> None:

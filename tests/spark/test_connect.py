@@ -23,7 +23,7 @@ from kraftool.spark.errors import UnusableError
 from kraftool.spark.frames import create_view, read
 from kraftool.spark.java import find_java
 from kraftool.spark.source import register
-from kraftool.spark.values import DistributedValues
+from kraftool.spark.values import results_of
 from tests.spark.audit_cases import LOG, VOTERS, quorum, replace_batch
 from tests.spark.class_archive import variables
 from tests.spark.live_fleet import BATCHES, Live, next_offset
@@ -82,7 +82,7 @@ def test_sources_views_and_work_run_on_a_server_of_spark_connect(server: str) ->
         assert read(spark, SINGLE).count() == read_arrow(SINGLE).read().num_rows
         create_view(spark, "topics", SINGLE, "TopicRecord")
         assert spark.sql("SELECT count(*) FROM topics").collect()[0][0] == expected
-        assert DistributedValues.of(spark, [1, 2, 3]).flat_map(range).collect() == [
+        assert results_of(spark, [1, 2, 3], range) == [
             0,
             0,
             1,

@@ -24,7 +24,6 @@ from kraftool.decoders.framing import encode_record
 from kraftool.reports.logs.dump import LogDump
 from kraftool.reports.logs.text import jsonl_entry
 from kraftool.spark.columns import spark_schema
-from kraftool.spark.tables import extract as module
 from kraftool.spark.tables.extract import extract
 from kraftool.spark.tables.layout import arrow_schema
 
@@ -241,46 +240,3 @@ def test_clusters_and_generations_are_kept_apart(tmp_path: Path, collected: Any)
         for row in batch.to_pylist()
     ]
     assert rows == [("aaaaaaaaaaaaaaaaaaaaaa", 0, 0), ("bbbbbbbbbbbbbbbbbbbbbb", 1, 1)]
-
-
-def test_what_waits_is_handed_on_before_it_grows(
-    tmp_path: Path, collected: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Rows of a thousand days are never enough for one batch; they may not pile up."""
-    monkeypatch.setattr(module, "_CHUNK", 10)
-    monkeypatch.setattr("kraftool.spark.tables.native_chunks.ROWS", 10)
-    monkeypatch.setattr(module, "_WAITING", 20_000)
-    batches = [_batch(day, NOON - day * DAY, ("NoOpRecord", {})) for day in range(1_000)]
-    most, held = 0, 0
-    take, hand_on = module._Extract._take, module._Extract._hand_on_all
-
-    def watched(self: Any, batch: Any) -> None:
-        nonlocal most
-        take(self, batch)
-        most = max(most, self._size)
-
-    def counted(self: Any) -> None:
-        nonlocal held
-        held += 1
-        hand_on(self)
-
-    monkeypatch.setattr(module._Extract, "_take", watched)
-    monkeypatch.setattr(module._Extract, "_hand_on_all", counted)
-    extract(_log(tmp_path, *batches), collected, show_secrets=False)
-    assert held > 5
-    assert most < 60_000
-    assert len(collected.rows("records")) == 1_000
-
-
-def test_few_rows_of_a_type_wait_for_more_and_many_do_not(tmp_path: Path, collected: Any) -> None:
-    records: list[tuple[str, Row]] = [("NoOpRecord", {})] * 39
-    records.append(("RemoveTopicRecord", {"topicId": "AAAAAAAAAAAAAAAAAAAAAQ"}))
-    batch = _batch(0, NOON, *records)
-    copies = [(number * 40).to_bytes(8, "big") + batch[8:] for number in range(1_000)]
-    extract(_log(tmp_path, *copies), collected, show_secrets=False)
-    sizes: dict[str, list[int]] = {}
-    for name, _, _, arrow_batch in collected.batches:
-        sizes.setdefault(name, []).append(arrow_batch.num_rows)
-    assert sizes["RemoveTopicRecord"] == [1_000]
-    assert sum(sizes["NoOpRecord"]) == 39_000
-    assert all(1_000 <= size <= 14_000 for size in sizes["NoOpRecord"])

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftool.reports.doctor.log_statistics import LogStatistics
-from kraftool.spark.audit.examine import DOCTOR, PASSES, AuditedDirectory, examine, look, whole
+from kraftool.spark.audit.examine import AuditedDirectory, examine, look
 from kraftool.spark.audit.examined import LARGE, deal
 from kraftool.spark.audit.identities import MOST, BatchIdentities, identities_of, may_differ
 from kraftool.spark.audit.roots import find
-from tests.spark.audit_cases import FIXTURES
+from tests.spark.audit_cases import FIXTURES, by_each_command
 
 Log = list[tuple[int, int, int]]
 """Base offset, epoch and CRC of batches."""
@@ -65,14 +65,14 @@ def test_of_a_log_that_is_not_known_whole_nothing_is_said() -> None:
 def test_the_batches_of_a_whole_log_are_known_whatever_snapshots_it_has() -> None:
     items = find([str(FIXTURES / "kafka-4.3.0")]).items
     for item in items:
-        looked = look(item, (), (DOCTOR,))
+        looked = look(item)
         assert looked.patient is not None
         log = looked.patient.summary.log
         if log is not None:
             assert looked.batches is not None, item[0].directory.name
             assert len(looked.batches.offsets) == log.batches
     damaged = find([str(FIXTURES / "damaged/flipped-bit-in-record")]).items
-    assert [look(item, (), (DOCTOR,)).batches for item in damaged] == [None] * len(damaged)
+    assert [look(item).batches for item in damaged] == [None] * len(damaged)
     assert damaged
 
 
@@ -93,12 +93,11 @@ def test_few_directories_have_a_task_each() -> None:
     assert [len(task) for task in deal([item] * 3, 2)] == [1, 1, 1]
 
 
-def test_a_directory_is_the_same_whether_one_task_looks_at_it_or_three() -> None:
+def test_a_directory_is_the_same_whether_it_is_read_once_or_by_each_command() -> None:
     items = find([str(FIXTURES / "damaged"), str(FIXTURES / "kafka-4.3.0")]).items
     assert len(items) > 10
     for item in items:
-        parts = [look(item, ("KT-LOG-CRC",), (command,)) for command in PASSES]
-        one, three = examine(item, ("KT-LOG-CRC",)), whole(parts)
+        one, three = examine(item, ("KT-LOG-CRC",)), by_each_command(item, ("KT-LOG-CRC",))
         assert untimed(three) == untimed(one), item[0].directory.name
 
 

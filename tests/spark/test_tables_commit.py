@@ -20,10 +20,10 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import OccupiedError, UnusableError
 from kraftool.spark.tables import commit as commit_module
 from kraftool.spark.tables import sink as sink_module
-from kraftool.spark.tables.commit import TablesRefusedError
 from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.place import TablePlace
 from kraftool.spark.tables.sink import Sink, SinkError
+from kraftool.spark.tables.state import TablesRefusedError
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, listing, read_tables, run, stopped_at
 
@@ -424,6 +424,23 @@ def test_many_clusters_need_few_open_files_and_little_memory(tmp_path: Path) -> 
     assert {str(tmp_path / file.table / file.path) for file in files} == {
         str(path) for path in tmp_path.rglob("*.parquet")
     }
+
+
+def test_a_few_rows_wait_for_more_and_many_do_not(tmp_path: Path) -> None:
+    """Rows come by days, and a log may have few of each: every batch takes room."""
+    sink = Sink(TablePlace(str(tmp_path)), "1", "u")
+    most = 0
+    for number in range(10_000):
+        sink.write("changes", f"c{number % 5}", None, _batch(1, str(number)))
+        most = max(most, sum(len(one.batches) + len(one._few) for one in sink._waiting.values()))
+    assert most < 5_000
+    sink.write("changes", "c0", None, _batch(2_000))
+    assert sink._waiting["changes", "c0", None].batches[-1].num_rows >= 2_000
+    for file in sink.close():
+        table = import_module("pyarrow.parquet").read_table(tmp_path / file.table / file.path)
+        texts = [text for text in table["text"].to_pylist() if text != "x"]
+        assert texts == sorted(texts, key=int)
+        assert len(texts) == 2_000
 
 
 def test_what_is_discarded_leaves_no_file(tmp_path: Path) -> None:

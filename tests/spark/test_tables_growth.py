@@ -17,8 +17,8 @@ pytest.importorskip("pyarrow")
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.tables import work
-from kraftool.spark.tables.commit import TablesRefusedError
 from kraftool.spark.tables.run import TablesReport
+from kraftool.spark.tables.state import TablesRefusedError
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, listing, read_tables, run
 

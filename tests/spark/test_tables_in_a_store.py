@@ -22,9 +22,10 @@ pytest.importorskip("moto.server", reason="pip install 'moto[server]'")
 from kraftool.arrow.untyped import pa
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.tables import delta
-from kraftool.spark.tables.commit import TablesRefusedError, TableStore
+from kraftool.spark.tables.commit import TableStore
 from kraftool.spark.tables.place import TablePlace
 from kraftool.spark.tables.run import TablesReport
+from kraftool.spark.tables.state import TablesRefusedError
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory
 

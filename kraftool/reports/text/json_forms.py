@@ -82,6 +82,13 @@ class FindingCounts:
     def total(self) -> int:
         return self.error + self.warning + self.info
 
+    def __add__(self, other: FindingCounts) -> FindingCounts:
+        return FindingCounts(
+            error=self.error + other.error,
+            warning=self.warning + other.warning,
+            info=self.info + other.info,
+        )
+
 
 def finding_members(finding: Finding) -> dict[str, Any]:
     """The attributes of a finding's object, for classes that add to it."""

@@ -103,7 +103,9 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     kept = [finding for finding in fleet_findings if finding.finding.code not in ignored_codes]
     kept.sort(key=lambda finding: urgency_of(finding.finding))
     findings = tuple(replace(finding, cluster=unit.name) for finding in kept)
-    summary = cluster_summary(unit.name, ours or members, examination, counted(findings), unit)
+    summary = cluster_summary(
+        unit.name, ours or members, examination, counted(findings), len(unit.divergences)
+    )
     return Compared(
         summary=replace(summary, directories=len(members)),
         findings=findings,

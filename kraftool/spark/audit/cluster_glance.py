@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import reduce
-from typing import Protocol
 
 from kraftool.reports.doctor.model import Examination
 from kraftool.reports.fleet.model import (
     ClusterSummary,
     DirectorySummary,
-    Divergence,
     ElectionDay,
 )
 from kraftool.reports.text.json_forms import FindingCounts
 from kraftool.reports.text.moments import utc
 from kraftool.spark.audit.examine import AuditedDirectory
-from kraftool.spark.audit.finding_merge import added
 from kraftool.spark.audit.glance import voters_of
 
 _MOST_DAYS = 60
@@ -28,19 +24,12 @@ _LATEST = 1 << 47
 """Times beyond this are no times of Kafka's."""
 
 
-class HasDivergences(Protocol):
-    """The divergences that a comparison of batches has found."""
-
-    @property
-    def divergences(self) -> tuple[Divergence, ...]: ...
-
-
 def cluster_summary(
     name: str,
     members: Sequence[AuditedDirectory],
     examination: Examination,
     between: FindingCounts,
-    compared: HasDivergences,
+    divergences: int,
 ) -> ClusterSummary:
     """The summary; the members are in order, those of the cluster's own id first."""
     all_of = [member.summary for member in members]
@@ -81,8 +70,8 @@ def cluster_summary(
         brokers=furthest.brokers,
         elections=len(elections),
         elections_by_day=_by_day(elections.values()),
-        divergences=len(compared.divergences),
-        finding_counts=reduce(added, (summary.finding_counts for summary in all_of), between),
+        divergences=divergences,
+        finding_counts=sum((summary.finding_counts for summary in all_of), between),
         between_counts=between,
     )
 

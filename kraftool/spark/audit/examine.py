@@ -24,6 +24,7 @@ from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.locations import open_paths
 from kraftool.reports.files.locations import unopened as unreadable
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, FleetFinding
@@ -47,12 +48,11 @@ from kraftool.spark.audit.log_families import (
     traces_of_snapshots,
 )
 from kraftool.spark.audit.log_families import joined as joined_traces
-from kraftool.spark.audit.one_read import ReadOnce, read_once
+from kraftool.spark.audit.one_read import read_once
 from kraftool.spark.audit.renamed import renamed
 from kraftool.storage.entry import Entry
 
 DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT = "doctor", "verify-log", "verify-snapshot"
-PASSES = (DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT)
 _MOST_ELECTIONS = 10_000
 """So many of the newest elections of a log are compared with other nodes'."""
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
@@ -113,12 +113,11 @@ def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> 
 def look(
     files: Sequence[FleetFile],
     ignored_codes: Collection[str] = (),
-    passes: Sequence[str] = PASSES,
     *,
     part: ReplayRange | None = None,
     is_divided: bool = False,
 ) -> DirectoryPart:
-    """Let some of the commands look at a directory. Nothing is raised.
+    """Let all commands look at a directory. Nothing is raised.
 
     With `part`, no command looks: only that part of the log is replayed. With `is_divided`,
     verify-log and verify-snapshot do not replay the log, since other tasks do.
@@ -132,7 +131,7 @@ def look(
                 unread = dir_kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
                 merge.add(AUDIT, unread)
             look_at = _Look(files, here.path, merge, is_divided=is_divided)
-            looked = look_at.replayed(part) if part is not None else look_at.looked(passes)
+            looked = look_at.replayed(part) if part is not None else look_at.looked()
             if here.path != here.shown:
                 looked = _told_as(looked, here.shown_text)
     except Exception as error:
@@ -173,7 +172,7 @@ def whole(parts: Sequence[DirectoryPart], ignored_codes: Collection[str] = ()) -
             seconds=round(sum(part.seconds for part in parts), 3),
         ),
         findings=findings,
-        ignored=merge.ignored,
+        ignored=len(merge.ignored_keys),
         patient=patient,
         snapshots=snapshots,
         traces=joined_traces([part.traces for part in parts]),
@@ -232,51 +231,42 @@ class _Look:
     _: KW_ONLY
     is_divided: bool
 
-    def looked(self, passes: Sequence[str]) -> DirectoryPart:
-        """The results of some commands."""
-        path, merge, progress = self.path, self.merge, self.progress
-        part = DirectoryPart(summary=begun(self.files[0].directory))
-        once = None
-        if tuple(passes) == PASSES:
-            once = read_once(path, progress, replays=not self.is_divided)
-        if once is not None:
-            return self._read_once(part, once)
-        if DOCTOR in passes:
-            examination = examine_paths(*locations_of([path]), progress)
-            part = _with_doctor(part, examination, merge)
-        states: dict[str, LogStates] = {}
-        if VERIFY_LOG in passes:
-            locations, unopened = open_paths([path])
-            log = verify_logs(
-                locations,
-                progress,
-                unopened=unopened,
-                states=states if VERIFY_SNAPSHOT in passes else None,
-                replays=not self.is_divided,
-            )
-            part = self._with_log(part, log)
-        if VERIFY_SNAPSHOT in passes:
-            part = self._with_snapshots(part, self._verified_snapshots(states))
-        return replace(part, findings=merge.findings(), bytes_read=progress.total)
-
-    def _read_once(self, part: DirectoryPart, once: ReadOnce) -> DirectoryPart:
+    def looked(self) -> DirectoryPart:
         """The results of all commands, in their order."""
-        part = _with_doctor(part, once.examination, self.merge)
-        part = self._with_snapshots(self._with_log(part, once.log), once.snapshots)
-        return replace(part, findings=self.merge.findings(), bytes_read=self.progress.total)
-
-    def _with_log(self, part: DirectoryPart, log: LogVerification) -> DirectoryPart:
+        part = DirectoryPart(summary=begun(self.files[0].directory))
+        once = read_once(self.path, self.progress, replays=not self.is_divided)
+        examination, log, snapshots = self._one_by_one() if once is None else once
+        part = _with_doctor(part, examination, self.merge)
         self.merge.add_all(VERIFY_LOG, log.all_findings)
         checked = next((verified_log.checked for verified_log in log.verified), None)
-        return replace(part, checked=checked)
+        part = self._with_snapshots(replace(part, checked=checked), snapshots)
+        return replace(part, findings=self.merge.findings(), bytes_read=self.progress.total)
+
+    def _one_by_one(
+        self,
+    ) -> tuple[Examination, LogVerification, SnapshotVerification | Finding | None]:
+        """The same, where each command reads by itself."""
+        examination = examine_paths(*locations_of([self.path]), self.progress)
+        states: dict[str, LogStates] = {}
+        locations, unopened = open_paths([self.path])
+        log = verify_logs(
+            locations,
+            self.progress,
+            unopened=unopened,
+            states=states,
+            replays=not self.is_divided,
+        )
+        return examination, log, self._verified_snapshots(states)
 
     def _with_snapshots(
-        self, part: DirectoryPart, report: SnapshotVerification | None
+        self, part: DirectoryPart, report: SnapshotVerification | Finding | None
     ) -> DirectoryPart:
         """Take the findings of verify-snapshot, and the snapshots in a form that other workers can
         open."""
         snapshots: tuple[VerifiedSnapshot, ...] = ()
-        if report is not None:
+        if isinstance(report, Finding):
+            self.merge.add(VERIFY_SNAPSHOT, report)
+        elif report is not None:
             self.merge.add_all(VERIFY_SNAPSHOT, report.all_findings)
             entries = {file.basename: file.entry() for file in self.files}
             snapshots = tuple(
@@ -302,8 +292,10 @@ class _Look:
             bytes_read=self.progress.total,
         )
 
-    def _verified_snapshots(self, states: Mapping[str, LogStates]) -> SnapshotVerification | None:
-        """The result of verify-snapshot; None if the path has no snapshot."""
+    def _verified_snapshots(
+        self, states: Mapping[str, LogStates]
+    ) -> SnapshotVerification | Finding | None:
+        """The result of verify-snapshot, or why it has none; None if the path has no snapshot."""
         locations, unopened = open_paths([self.path])
         try:
             return verify_snapshots(
@@ -314,9 +306,8 @@ class _Look:
                 replay_logs=not self.is_divided,
             )
         except KraftoolError as error:
-            if not any(file.is_named for file in self.files):  # a single file need be no snapshot
-                self.merge.add(VERIFY_SNAPSHOT, unreadable(self.path, error))
-            return None
+            is_single = any(file.is_named for file in self.files)  # which need be no snapshot
+            return None if is_single else unreadable(self.path, error)
 
 
 def _with_doctor(part: DirectoryPart, examination: Examination, merge: Said) -> DirectoryPart:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql.functions import broadcast
 from pyspark.storagelevel import StorageLevel
 
+from kraftool.arrow.splits import packed
 from kraftool.arrow.untyped import pa
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.reports.verify.log_parts import ReplayRange
@@ -28,7 +29,7 @@ from kraftool.spark.audit.log_families import NO_TRACES, Kin
 from kraftool.spark.audit.roots import Item, size_of
 from kraftool.spark.job_progress import BeginStage, no_stages
 from kraftool.spark.log_borders import borders, estimated_end
-from kraftool.spark.values import DistributedValues, Row, map_groups, parallelism
+from kraftool.spark.values import Row, map_groups, parallelism, rows_of
 from kraftool.storage.remote import is_url
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Examined:
     def _rows(self, tasks: Sequence[Sequence[ExaminedItem]]) -> DataFrame:
         """The rows of tasks, kept on the workers' disks."""
         task = partial(_examine_all, ignored_codes=self._ignored_codes)
-        rows = DistributedValues.of(self._spark, tasks).rows(task, _COLUMNS)
+        rows = rows_of(self._spark, tasks, task, _COLUMNS)
         self._kept.append(rows.persist(StorageLevel.DISK_ONLY))
         return self._kept[-1]
 
@@ -148,7 +149,7 @@ class ExaminedItem(NamedTuple):
     """True if other tasks replay the log."""
 
     @property
-    def weight(self) -> float:
+    def size(self) -> float:
         """The bytes that take about as long."""
         is_replay = self.part is not None
         times = 1 if is_replay or self.is_divided else _WITH_REPLAY
@@ -158,18 +159,9 @@ class ExaminedItem(NamedTuple):
 def deal(items: Sequence[Item], cores: int) -> list[list[ExaminedItem]]:
     """The items, the largest of which come first, on tasks: a large one has a task for each part
     of its replay, small ones share one."""
-    looks = [
-        (look, look.weight) for number, item in enumerate(items) for look in looks_at(number, item)
-    ]
-    share = sum(weight for _, weight in looks) / (_TASKS_A_CORE * max(cores, 1))
-    tasks: list[list[ExaminedItem]] = []
-    room = 0.0
-    for one, weight in looks:
-        if room < weight:
-            tasks.append([])
-            room = share
-        tasks[-1].append(one)
-        room -= weight
+    looks = [look for number, item in enumerate(items) for look in looks_at(number, item)]
+    share = sum(look.size for look in looks) / (_TASKS_A_CORE * max(cores, 1))
+    tasks = list(packed(looks, share))
     return _at_most(MOST_TASKS, tasks)
 
 

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from kraftool.reports.doctor.model import Diagnosis, Evidence
-from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.model import FleetFinding
-from kraftool.reports.text.json_forms import FindingCounts
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 
 Key = tuple[object, ...]
 
@@ -29,7 +29,6 @@ class Said:
 
     directory: str
     ignored_codes: Collection[str] = ()
-    ignored: int = 0
     _found: dict[Key, FleetFinding] = field(default_factory=dict)
     _ignored: set[Key] = field(default_factory=set)
 
@@ -43,9 +42,7 @@ class Said:
         """Take a finding of a command."""
         key = key_of(finding)
         if finding.code in self.ignored_codes:
-            if key not in self._ignored:
-                self._ignored.add(key)
-                self.ignored += 1
+            self._ignored.add(key)
             return
         known = self._found.get(key)
         if known is None:
@@ -73,7 +70,6 @@ class Said:
     def take_ignored(self, keys: Collection[Key]) -> None:
         """Take what was ignored elsewhere."""
         self._ignored.update(keys)
-        self.ignored = len(self._ignored)
 
     @property
     def ignored_keys(self) -> frozenset[Key]:
@@ -94,18 +90,4 @@ class Said:
 
 def counted(findings: Iterable[FleetFinding]) -> FindingCounts:
     """Return how many there are of each severity."""
-    error = warning = info = 0
-    for finding in findings:
-        error += finding.finding.severity is Severity.ERROR
-        warning += finding.finding.severity is Severity.WARNING
-        info += finding.finding.severity is Severity.INFO
-    return FindingCounts(error=error, warning=warning, info=info)
-
-
-def added(one: FindingCounts, other: FindingCounts) -> FindingCounts:
-    """Both together."""
-    return FindingCounts(
-        error=one.error + other.error,
-        warning=one.warning + other.warning,
-        info=one.info + other.info,
-    )
+    return finding_counts(fleet_finding.finding for fleet_finding in findings)

@@ -8,32 +8,27 @@ they have numbers that grow from day to day. It refuses to replace what is there
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kraftool.arrow.columns import COMMENT, FLAG, LONG, MOMENT, TEXT
 from kraftool.arrow.untyped import ArrowBatch, pa
-from kraftool.decoders.errors import Fault
-from kraftool.reports.findings.finding import FindingKind, Severity
-from kraftool.reports.findings.kinds import KINDS
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.model import AUDIT, NOTHING_FOUND, FleetFinding, SinceRun
 from kraftool.reports.text.json_forms import FindingCounts
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.audit.finding_merge import added, counted
+from kraftool.spark.audit.finding_merge import counted
 from kraftool.spark.errors import OccupiedError, UnusableError
+from kraftool.spark.finding_rows import finding_of, finding_row
 from kraftool.spark.outputs import own_folder
+from kraftool.spark.tables import delta
 from kraftool.spark.tables.place import CannotWriteError, TablePlace, place_of
-
-if TYPE_CHECKING:
-    from deltalake import DeltaTable
 
 APP = "kraftool-audit"
 """The name under which the table remembers its latest run, also if that run found nothing."""
@@ -60,6 +55,7 @@ _COLUMNS: dict[str, tuple[Any, str]] = {
     "advice": (TEXT, "what to do"),
     "undecoded": (FLAG, "true if something could not be read or decoded"),
 }
+_OF_FLEET = frozenset({"run", "started_at", "id", "cluster", "directory", "directories"})
 SCHEMA = pa.schema(
     [pa.field(name, kind, metadata={COMMENT: text}) for name, (kind, text) in _COLUMNS.items()]
 )
@@ -106,7 +102,7 @@ def open_table(out: str, options: Mapping[str, Any]) -> FindingsTable:
     """Open the table that --out-table names, or find that it can be made there."""
     place = place_of(out, options, "--out-table")
     names = set() if place.is_remote else own_folder(Path(place.root))
-    table = _latest(place)
+    table = delta.opened(place, "")
     last_run = table.transaction_version(APP) if table is not None else 0
     if last_run is None or (names and table is None):
         raise OccupiedError(
@@ -153,31 +149,14 @@ def add(
 
     Of two audits at the same time one is the next run. The other one tries again.
     """
-    from deltalake import CommitProperties, Transaction, write_deltalake
-    from deltalake.exceptions import CommitFailedError
-
     for _ in range(_TRIES):
-        latest = _latest(table.place)
+        latest = delta.opened(table.place, "")
         run = (latest.transaction_version(APP) or 0) + 1 if latest is not None else 1
         rows = _batches(findings(), run, started_at_ms)
-        properties = CommitProperties(
-            custom_metadata={"kraftool.run": str(run)},
-            max_commit_retries=0,
-            app_transactions=[Transaction(APP, run)],
-        )
-        try:
-            with _explained(table.place):
-                write_deltalake(
-                    latest if latest is not None else table.place.root,
-                    pa.RecordBatchReader.from_batches(SCHEMA, rows),
-                    mode="append",
-                    name="findings",
-                    storage_options=dict(table.place.options) if latest is None else None,
-                    commit_properties=properties,
-                )
-        except CommitFailedError:
-            continue
-        return run
+        reader = pa.RecordBatchReader.from_batches(SCHEMA, rows)
+        with suppress(delta.ConflictError):
+            delta.append(table.place, latest, "findings", reader, run, APP)
+            return run
     raise CannotWriteError(f"{table.place.root}: other audits were faster {_TRIES} times")
 
 
@@ -190,15 +169,11 @@ class _Counted:
     undecoded: FindingCounts = NOTHING_FOUND
 
     def take(self, finding: FleetFinding) -> None:
-        self.counts = _one_more(self.counts, finding)
+        self.counts += counted([finding])
         if finding.finding.undecoded:
-            self.undecoded = _one_more(self.undecoded, finding)
+            self.undecoded += counted([finding])
         if len(self.shown) < _MOST_SHOWN:
             self.shown.append(finding)
-
-
-def _one_more(counts: FindingCounts, finding: FleetFinding) -> FindingCounts:
-    return added(counts, counted([finding]))
 
 
 def _batches(
@@ -211,8 +186,7 @@ def _batches(
 
 
 def _row(run: int, started_at: datetime, id: str, fleet_finding: FleetFinding) -> dict[str, Any]:
-    finding = fleet_finding.finding
-    fault = finding.fault
+    own = finding_row(fleet_finding.finding).items()
     return {
         "run": run,
         "started_at": started_at,
@@ -220,34 +194,14 @@ def _row(run: int, started_at: datetime, id: str, fleet_finding: FleetFinding) -
         "cluster": file_text(fleet_finding.cluster),
         "directory": file_text(fleet_finding.directory),
         "directories": list(map(file_text, fleet_finding.directories)),
-        "code": finding.code,
-        "severity": finding.severity.value,
-        "text": file_text(fault.reason),
-        "file": file_text(fault.file),
-        "position": fault.position,
-        "offset": fault.offset,
-        "field": fault.field,
-        "expected": file_text(fault.expected),
-        "found": file_text(fault.found),
-        "advice": file_text(finding.advice),
-        "undecoded": finding.undecoded,
+        **{name: file_text(value) if isinstance(value, str) else value for name, value in own},
     }
 
 
 def _finding_of(row: Mapping[str, Any]) -> FleetFinding:
-    severity = Severity(row["severity"])
-    # A code of a newer kraftool is unknown here.
-    kind = KINDS.get(row["code"]) or FindingKind(
-        code=row["code"], severity=severity, meaning="", advice=row["advice"]
-    )
-    fault = Fault(
-        reason=row["text"],
-        **{name: row[name] for name in ("file", "position", "offset")},
-        **{name: row[name] for name in ("field", "expected", "found")},
-    )
-    finding = kind.of(fault, severity=severity, advice=row["advice"])
+    members = {name: row[name] for name in _COLUMNS if name not in _OF_FLEET}
     return FleetFinding(
-        finding=replace(finding, undecoded=row["undecoded"]),
+        finding=finding_of({**members, "count": 1, "places": []}),
         cluster=row["cluster"],
         directory=row["directory"],
         directories=tuple(row["directories"]),
@@ -255,35 +209,8 @@ def _finding_of(row: Mapping[str, Any]) -> FleetFinding:
     )
 
 
-def _latest(place: TablePlace) -> DeltaTable | None:
-    from deltalake import DeltaTable
-    from deltalake.exceptions import TableNotFoundError
-
-    with _explained(place):
-        try:
-            return DeltaTable(place.root, storage_options=dict(place.options))
-        except TableNotFoundError:
-            return None
-
-
 def _rows_of(place: TablePlace, run: int, columns: list[str] | None) -> Any:
-    table = _latest(place)
+    table = delta.opened(place, "")
     assert table is not None, "a run is in a table"
-    with _explained(place):
+    with delta.explained(place):
         return pa.table(table.to_pyarrow_table(filters=[("run", "=", run)], columns=columns))
-
-
-@contextmanager
-def _explained(place: TablePlace) -> Iterator[None]:
-    """Let delta-rs write for the owner only, and give its errors as one line without secrets."""
-    from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
-
-    before = os.umask(0o077)
-    try:
-        yield
-    except (CommitFailedError, TableNotFoundError):
-        raise
-    except (DeltaError, OSError) as error:
-        raise CannotWriteError(f"{place.root}: {place.without_secrets(str(error))}") from None
-    finally:
-        os.umask(before)

@@ -30,32 +30,22 @@ def begun(directory: FleetDirectory) -> DirectorySummary:
     )
 
 
-def with_checked(summary: DirectorySummary, checked: Checked) -> DirectorySummary:
-    """With what verify-log counted."""
+def with_counts(
+    summary: DirectorySummary, checked: Checked, patient: ExaminedDirectory | None
+) -> DirectorySummary:
+    """With what verify-log counted, except for what doctor, which has read more, knows."""
+    log = patient.summary.log if patient is not None else None
     return replace(
         summary,
         files=checked.files,
         size=checked.size,
         segments=checked.segments,
-        snapshots=checked.snapshots,
+        snapshots=checked.snapshots if patient is None else summary.snapshots,
         batches=checked.batches,
         records=checked.records,
-        start_offset=checked.start_offset,
-        end_offset=checked.end_offset,
+        start_offset=checked.start_offset if log is None else summary.start_offset,
+        end_offset=checked.end_offset if log is None else summary.end_offset,
     )
-
-
-def with_counts(
-    summary: DirectorySummary, checked: Checked, patient: ExaminedDirectory | None
-) -> DirectorySummary:
-    """With what verify-log counted, except for what doctor, which has read more, knows."""
-    counted = with_checked(summary, checked)
-    if patient is None:
-        return counted
-    counted = replace(counted, snapshots=summary.snapshots)
-    if patient.summary.log is None:
-        return counted
-    return replace(counted, start_offset=summary.start_offset, end_offset=summary.end_offset)
 
 
 def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> DirectorySummary:

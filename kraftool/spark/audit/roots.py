@@ -47,7 +47,7 @@ def find(
     job: LookJob | None = None,
 ) -> AuditItems:
     """Find the directories below all ROOTs."""
-    finding_at: dict[tuple[str, str], Finding] = {}
+    findings: list[Finding] = []
     items: dict[str, Item] = {}
     led_by: dict[str, str] = {}
     problems: list[Unread] = []
@@ -55,16 +55,13 @@ def find(
     fleets = find_fleets(roots, depth=depth, options=options, job=job)
     for root, fleet in zip(roots, fleets, strict=True):
         if isinstance(fleet, KraftoolError):
-            new_finding = unopened(shown_url(root), fleet)
-            finding_at.setdefault((new_finding.code, new_finding.file), new_finding)
+            findings.append(unopened(shown_url(root), fleet))
             continue
         problems += fleet.problems
         empty |= {folder.name: folder for folder in fleet.empty}
         if not (fleet.files or fleet.problems or any(folder.is_data for folder in fleet.empty)):
-            new_finding = kinds.NOTHING.at(
-                shown_url(root), "no Kafka data directory was found here"
-            )
-            finding_at.setdefault((new_finding.code, new_finding.file), new_finding)
+            text = "no Kafka data directory was found here"
+            findings.append(kinds.NOTHING.at(shown_url(root), text))
         for key, item in _by_directory(fleet.files).items():
             items.setdefault(key, item)
             led_by.setdefault(key, root)
@@ -73,14 +70,16 @@ def find(
     for problem in problems:
         # Below a directory that is examined, its own examination tells.
         if not any(problem.name == one or problem.name.startswith(f"{one}/") for one in names):
-            new_finding = kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
-            finding_at.setdefault((new_finding.code, new_finding.file), new_finding)
-    for empty_finding in _wiped(empty.values(), names):
-        finding_at.setdefault((empty_finding.code, empty_finding.file), empty_finding)
+            unread = kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
+            findings.append(unread)
+    findings += _wiped(empty.values(), names)
+    finding_at: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        finding_at.setdefault((finding.code, finding.file), finding)
     ordered = sorted(items.values(), key=lambda item: (-size_of(item), item[0].directory.name))
-    findings = tuple(FleetFinding(finding=finding, by=(AUDIT,)) for finding in finding_at.values())
+    fleet_findings = (FleetFinding(finding=found, by=(AUDIT,)) for found in finding_at.values())
     leading = dict.fromkeys(led_by[key] for key in items)
-    return AuditItems(items=tuple(ordered), roots=tuple(leading), findings=findings)
+    return AuditItems(items=tuple(ordered), roots=tuple(leading), findings=tuple(fleet_findings))
 
 
 def _wiped(empty: Iterable[Empty], directories: Collection[str]) -> Iterator[Finding]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.functions import expr
 
-from kraftool.reports.findings.finding import SEVERITY_RANK, Severity
+from kraftool.reports.findings.finding import SEVERITY_RANK
 from kraftool.reports.findings.kinds import KINDS
 from kraftool.reports.fleet.model import (
     ClusterSummary,
@@ -22,7 +22,6 @@ from kraftool.reports.fleet.model import (
     VersionCount,
 )
 from kraftool.reports.text.json_forms import FindingCounts
-from kraftool.spark.audit.finding_merge import added
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -60,38 +59,14 @@ def of_directory(directory: DirectorySummary) -> FleetCounts:
 
 
 def _one(counts: FindingCounts) -> FindingCounts:
-    worst = counts.worst
-    return FindingCounts(
-        error=int(worst is Severity.ERROR),
-        warning=int(worst is Severity.WARNING),
-        info=int(worst is Severity.INFO),
-    )
+    return FindingCounts(**{counts.worst.value: 1}) if counts.worst is not None else counts
 
 
 def both(one: FleetCounts, other: FleetCounts) -> FleetCounts:
     """Two sums together."""
-    return FleetCounts(
-        clusters=one.clusters + other.clusters,
-        directories=one.directories + other.directories,
-        live=one.live + other.live,
-        files=one.files + other.files,
-        size=one.size + other.size,
-        batches=one.batches + other.batches,
-        records=one.records + other.records,
-        topics=one.topics + other.topics,
-        partitions=one.partitions + other.partitions,
-        brokers=one.brokers + other.brokers,
-        elections=one.elections + other.elections,
-        divergences=one.divergences + other.divergences,
-        finding_counts=added(one.finding_counts, other.finding_counts),
-        clusters_with=added(one.clusters_with, other.clusters_with),
-        directories_with=added(one.directories_with, other.directories_with),
-        undecoded=one.undecoded + other.undecoded,
-        undecoded_with=added(one.undecoded_with, other.undecoded_with),
-        ignored=one.ignored + other.ignored,
-        bytes_read=one.bytes_read + other.bytes_read,
-        task_seconds=round(one.task_seconds + other.task_seconds, 3),
-    )
+    names = [field.name for field in fields(FleetCounts)]
+    sums: dict[str, Any] = {name: getattr(one, name) + getattr(other, name) for name in names}
+    return FleetCounts(**{**sums, "task_seconds": round(sums["task_seconds"], 3)})
 
 
 class FindingsByCode:

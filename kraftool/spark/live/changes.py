@@ -65,24 +65,21 @@ def change_rows(arrow: ArrowSchema, changes: Sequence[Told]) -> ArrowBatch:
     was noticed."""
     table = ArrowRows(arrow)
     for change in changes:
-        identity(table, owner_of(change["owner"]), change["file"], 1)
-        table.same("generation", change["generation"], 1)
         numbers = {name: change[name] for name in ("change", "offset", "was_offset", "generation")}
-        values = {
-            "kind": "change",
-            "position": change["position"],
-            "offset": change["offset"],
-            "epoch": change["epoch"],
-            "timestamp": change["seen_ms"],
-            "timestamp_ms": change["seen_ms"],
-            "type": change["change"],
-            "payload": orjson.dumps(numbers),
-            "data": orjson.dumps(numbers),
-            "error": change["sentence"],
-        }
-        for name, column in table.columns.items():
-            if name not in ("cluster_id", "node_id", "directory_id", "directory", "file",
-                            "generation"):  # fmt: skip
-                column.append(values.get(name))
-        table.rows += 1
+        table.add(
+            {
+                **identity(owner_of(change["owner"]), change["file"]),
+                "generation": change["generation"],
+                "kind": "change",
+                "position": change["position"],
+                "offset": change["offset"],
+                "epoch": change["epoch"],
+                "timestamp": change["seen_ms"],
+                "timestamp_ms": change["seen_ms"],
+                "type": change["change"],
+                "payload": orjson.dumps(numbers),
+                "data": orjson.dumps(numbers),
+                "error": change["sentence"],
+            }
+        )
     return table.take()

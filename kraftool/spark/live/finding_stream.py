@@ -20,8 +20,8 @@ from kraftool.arrow.rows import ArrowRows
 from kraftool.arrow.settings import SourceOptions
 from kraftool.arrow.splits import Split
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
+from kraftool.spark.finding_rows import finding_of
 from kraftool.spark.live.changes import owner_of
-from kraftool.spark.live.finding_rows import finding_of
 from kraftool.spark.live.following import FleetStreamReader, FollowStep, Listing
 from kraftool.spark.live.judged import AT_ONCE, judge, large_files
 from kraftool.spark.live.stream_state import Memory

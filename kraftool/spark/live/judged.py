@@ -22,8 +22,8 @@ from kraftool.decoders.kinds import FileKind, detect
 from kraftool.reports.files.file_report import read_file
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.spark.finding_rows import finding_row
 from kraftool.spark.live.changes import owner_object
-from kraftool.spark.live.finding_rows import finding_row
 from kraftool.spark.live.logs import is_below
 
 LARGE = 12 << 20

@@ -9,15 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
-from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, with_batches
+from kraftool.arrow.fleet import Fleet, FleetFile, Unread, with_batches
 from kraftool.arrow.places import is_missing
 from kraftool.arrow.search import find_fleets
 from kraftool.arrow.settings import SourceOptions
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
-from kraftool.decoders.names import parse_segment_name
 from kraftool.storage.remote import shown_url
 from kraftool.storage.tail import ListedSegment, TailState
 
@@ -52,9 +52,7 @@ class Logs:
     """The logs of a fleet at one look: segments by folder, in order."""
 
     def __init__(self, fleet: Fleet) -> None:
-        self.files: dict[tuple[str, str], FleetFile] = {}
-        self.owners: dict[str, FleetDirectory] = {}
-        self.folders: dict[str, list[str]] = {}
+        self.folders: dict[str, list[FleetFile]] = {}
         self._settled_ns = time.time_ns() - _SETTLED_NS
         self._unread = [problem.name for problem in fleet.problems]
         for file in with_batches(fleet):
@@ -62,11 +60,9 @@ class Logs:
             kind = detect(name, b"", file.size).kind
             if kind is not FileKind.LOG or file.in_topic:
                 continue
-            self.files[folder, name] = file
-            self.owners[folder] = file.directory
-            self.folders.setdefault(folder, []).append(name)
-        for names in self.folders.values():
-            names.sort()
+            self.folders.setdefault(folder, []).append(file)
+        for files in self.folders.values():
+            files.sort(key=lambda file: file.basename)
 
     def is_unread(self, folder: str) -> bool:
         """True if nothing is known of a log's folder now, since it could not be listed."""
@@ -76,31 +72,24 @@ class Logs:
         self, folder: str, caps: Mapping[str, int] | None, opened: ExitStack
     ) -> Iterator[ListedSegment]:
         """The segments of one log, open as long as `opened`; one that has just gone ends them."""
-        for name in self.folders.get(folder, ()):
-            file = self.files[folder, name]
+        for file in self.folders.get(folder, ()):
             if caps is not None and file.name not in caps:
                 return
             try:
-                source = opened.enter_context(file.open())
-                size = source.size() or 0
+                segment = file.segment(opened)
             except KraftoolError:
                 return
-            parsed = parse_segment_name(name)
-            yield ListedSegment(
-                name=name,
-                base_offset=parsed.base_offset if parsed is not None else 0,
-                size=size if caps is None else min(size, caps[file.name]),
-                read_at=source.read_at,
-            )
+            size = segment.size if caps is None else min(segment.size, caps[file.name])
+            yield replace(segment, size=size)
 
     def sizes(self) -> dict[str, int]:
         """Return how long every segment was when it was listed."""
-        return {file.name: file.size for file in self.files.values()}
+        return {file.name: file.size for files in self.folders.values() for file in files}
 
     def marks(self, folder: str) -> tuple[Any, ...] | None:
         """Return what has to be the same of a log's files for it to be unchanged; None if one was
         written so recently that another write might not show in its time."""
-        files = [self.files[folder, name] for name in self.folders.get(folder, ())]
+        files = self.folders.get(folder, ())
         if any(not file.etag and file.mtime_ns > self._settled_ns for file in files):
             return None
         return tuple((file.name, file.size, file.mtime_ns, file.etag) for file in files)
@@ -108,9 +97,8 @@ class Logs:
     def bytes_after(self, folder: str, state: TailState, caps: Mapping[str, int] | None) -> int:
         """Return how many bytes of a log's segments are beyond what was read."""
         total = 0
-        for name in self.folders.get(folder, ()):
-            if name >= state.segment:
-                file = self.files[folder, name]
+        for file in self.folders.get(folder, ()):
+            if file.basename >= state.segment:
                 size = file.size if caps is None else min(file.size, caps.get(file.name, 0))
-                total += max(size - (state.position if name == state.segment else 0), 0)
+                total += max(size - (state.position if file.basename == state.segment else 0), 0)
         return total

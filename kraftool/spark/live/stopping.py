@@ -7,12 +7,11 @@ the run by an exception, which takes the JVM and the temporary files with it.
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from kraftool.spark.ending import EndingSignal
+from kraftool.spark.ending import EndingSignal, handled
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -44,19 +43,7 @@ class Stopping:
 
 @contextmanager
 def stopping() -> Iterator[Stopping]:
-    """Handle the signals that end a stream; a SIGHUP that is ignored, as by nohup, stays so."""
+    """Handle the signals that end a stream."""
     asked = Stopping()
-    if threading.current_thread() is not threading.main_thread():
+    with handled(_ENDING, asked.take):
         yield asked
-        return
-    kept = {}
-    for number in _ENDING:
-        before = signal.getsignal(number)
-        if before is not signal.SIG_IGN:
-            kept[number] = before
-            signal.signal(number, asked.take)
-    try:
-        yield asked
-    finally:
-        for number, before in kept.items():
-            signal.signal(number, before)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.errors import OccupiedError, UnusableError
+from kraftool.spark.errors import UnusableError
 from kraftool.spark.outputs import own_folder
 from kraftool.spark.tables import delta
 from kraftool.spark.tables.commit_plan import CommitPlan
@@ -29,15 +29,13 @@ from kraftool.spark.tables.place import FILE_MODE, TablePlace
 from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName
 from kraftool.spark.tables.sink import StagedFile
 from kraftool.spark.tables.state import (
-    LAYOUT,
     STATE,
-    OtherLayoutError,
     RunSummary,
     SharedOptions,
     State,
+    TablesRefusedError,
     TableState,
     Totals,
-    UnreadableStateError,
 )
 
 if TYPE_CHECKING:
@@ -53,10 +51,6 @@ _SWEEP_SECONDS = 24 * 3600
 NOTHING = Totals()
 
 Rewrite = Callable[[Sequence[TableFileName]], Iterable[Rewritten]]
-
-
-class TablesRefusedError(OccupiedError):
-    """A place that is not to be written to, or not now."""
 
 
 @dataclass(slots=True)
@@ -218,7 +212,7 @@ class TableStore:
                 delta.vacuum(self.place, table, _KEPT_HOURS)
                 for folder in () if self.place.is_remote else self.place.listed(name):
                     self.place.delete_folder(f"{name}/{folder}")
-        self._state = _read(self.place) or self._state
+        self._state = State.read(self.place) or self._state
 
     def end(self) -> None:
         """Remove what this run wrote and no table has."""
@@ -254,7 +248,7 @@ def held(
     """
     _check(place)
     with nullcontext() if place.is_remote else _locked(place):
-        state = _read(place)
+        state = State.read(place)
         if state is None:
             swept = int(time.time())
             first = RunSummary(kept=kept, roots=tuple(roots), depth=depth, swept=swept)
@@ -309,23 +303,6 @@ def _locked(place: TablePlace) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _read(place: TablePlace) -> State | None:
-    try:
-        return State.read(place)
-    except UnreadableStateError as error:
-        raise TablesRefusedError(
-            error.message, hint="write the tables again to another place"
-        ) from None
-    except OtherLayoutError as error:
-        layout = error.layout
-        other = "a newer" if isinstance(layout, int) and layout > LAYOUT else "another"
-        raise TablesRefusedError(
-            f"{place.root} was written by {other} kraftool ({error.message}; this one writes"
-            f" {LAYOUT})",
-            hint="use that one, or write the tables again to another place",
-        ) from None
 
 
 def _checked(

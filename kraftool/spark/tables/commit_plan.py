@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kraftool.spark.tables.looking import Looked, listing_of
+from kraftool.spark.tables.looking import Looked, LooksByCluster, listing_of
 from kraftool.spark.tables.memory import ClusterKey, GroupMemory, LogMemory
 from kraftool.spark.tables.plan import ClusterTask
 from kraftool.spark.tables.replaced_rows import ReplacedRows
 from kraftool.spark.tables.sink import StagedFile
-from kraftool.spark.tables.work import Done, Ranges, Tail, Unit, Whole
+from kraftool.spark.tables.work import Done, Ranges, Unit, Whole
 
 _Outcome = tuple[Unit, Done]
 
@@ -39,15 +39,12 @@ class CommitPlan:
 
 
 def commit_plan(
-    tasks: Iterable[ClusterTask], looked: Iterable[Looked], done: Iterable[_Outcome]
+    tasks: Iterable[ClusterTask], looks: LooksByCluster, done: Iterable[_Outcome]
 ) -> CommitPlan:
     """Put together what was done for some clusters."""
     outcomes: dict[ClusterKey, list[_Outcome]] = {}
     for unit, outcome in done:
         outcomes.setdefault(unit.key, []).append((unit, outcome))
-    looks: dict[ClusterKey, dict[str, Looked]] = {}
-    for look in looked:
-        looks.setdefault(look.key, {})[look.folder] = look
     plan = CommitPlan()
     for task in tasks:
         key = task.group.key
@@ -91,17 +88,8 @@ def _add(
         plan.take(outcome.notes)
         if isinstance(unit, Whole) and unit.split.file.name in before.wholes:
             replaced.add_file(unit.split.file.name)
-        if not _is_of_lost_log(unit, lost):
+        if not (isinstance(unit, Ranges) and unit.folders <= lost):
             plan.take(outcome.files)
-
-
-def _is_of_lost_log(unit: Unit, lost: set[str]) -> bool:
-    match unit:
-        case Ranges():  # other ranges of it may have been read
-            return unit.folders <= lost
-        case Tail():
-            return unit.folder in lost
-    return False
 
 
 def _unread_before(task: ClusterTask) -> list[str]:

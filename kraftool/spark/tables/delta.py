@@ -1,10 +1,9 @@
 """Delta tables, as far as a run needs them: open, add and remove files, take back, put together.
 
-Owns how a run calls delta-rs; the table of an audit's findings has its own calls. A commit is a new
-file in the table's log that nobody else can have made: on a disk by a link, in an object store by a
-conditional put. It never tries again by itself, so that a commit is at the version that its caller
-saw before it, or fails. Spark's workers import this module too, and need no delta-rs: the driver
-alone commits.
+Owns how runs and audits call delta-rs. A commit is a new file in the table's log that nobody else
+can have made: on a disk by a link, in an object store by a conditional put. It never tries again by
+itself, so that a commit is at the version that its caller saw before it, or fails. Spark's workers
+import this module too, and need no delta-rs: the driver alone commits.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from kraftool.arrow.untyped import ArrowSchema, pa
+from kraftool.arrow.untyped import ArrowReader, ArrowSchema, pa
 from kraftool.spark.tables import file_stats
 from kraftool.spark.tables.place import CannotWriteError, TablePlace
 
 if TYPE_CHECKING:
-    from deltalake import CommitProperties, DeltaTable
+    from deltalake import CommitProperties, DeltaTable, Transaction
 
     from kraftool.spark.tables.sink import StagedFile
 
@@ -58,7 +57,7 @@ def opened(place: TablePlace, table: str, version: int | None = None) -> DeltaTa
     from deltalake import DeltaTable
     from deltalake.exceptions import TableNotFoundError
 
-    with _explained(place):
+    with explained(place):
         try:
             return DeltaTable(place.path(table), version, storage_options=dict(place.options))
         except TableNotFoundError:
@@ -103,7 +102,7 @@ def _statistics_property(columns: Sequence[str]) -> dict[str, str]:
 
 def active_files(place: TablePlace, table: DeltaTable) -> Iterator[ActiveFile]:
     """Yield the files of a version."""
-    with _explained(place):
+    with explained(place):
         actions = pa.table(table.get_add_actions(flatten=False))
     names = actions.column_names
     for batch in actions.to_batches(max_chunksize=1_000):
@@ -121,7 +120,7 @@ def active_files(place: TablePlace, table: DeltaTable) -> Iterator[ActiveFile]:
 
 def latest_metadata(place: TablePlace, table: DeltaTable, name: str) -> str | None:
     """Return a value of the latest commit that has it."""
-    with _explained(place):
+    with explained(place):
         for limit in (1, None):
             for made in table.history(limit):
                 if name in made:
@@ -151,7 +150,7 @@ def commit(
     version = 0 if table is None else table.version() + 1
     own = os.urandom(8).hex()
     properties = _properties(run, {**(metadata or {}), _COMMIT_ID: own})
-    with _explained(place):
+    with explained(place):
         try:
             if table is None:
                 place.make_folder(name)
@@ -179,15 +178,40 @@ def commit(
     return version
 
 
-def _properties(run: int, metadata: Mapping[str, str]) -> CommitProperties:
+def append(
+    place: TablePlace, table: DeltaTable | None, name: str, rows: ArrowReader, run: int, app: str
+) -> None:
+    """Write rows of the driver's in the next version of the table at the root of a place, or in the
+    first. The table remembers the run of the application, also if it has no rows. Raise
+    ConflictError if somebody else has made that version."""
+    from deltalake import Transaction, write_deltalake
+    from deltalake.exceptions import CommitFailedError
+
+    with explained(place):
+        try:
+            write_deltalake(
+                place.root if table is None else table,
+                rows,
+                mode="append",
+                name=name,
+                storage_options=dict(place.options) if table is None else None,
+                commit_properties=_properties(run, {}, [Transaction(app, run)]),
+            )
+        except CommitFailedError:
+            raise ConflictError(name) from None
+
+
+def _properties(
+    run: int, metadata: Mapping[str, str], transactions: list[Transaction] | None = None
+) -> CommitProperties:
     from deltalake import CommitProperties
 
-    return CommitProperties({RUN: str(run), **metadata}, max_commit_retries=0)
+    return CommitProperties({RUN: str(run), **metadata}, 0, transactions)
 
 
 def restore(place: TablePlace, table: DeltaTable, version: int, run: int) -> None:
     """Give a table the files of an earlier version again, in a commit of its own."""
-    with _explained(place):
+    with explained(place):
         table.restore(version, commit_properties=_properties(run, {}))
 
 
@@ -195,7 +219,7 @@ def put_together(place: TablePlace, table: DeltaTable, run: int) -> None:
     """Put small files together, without a change of data."""
     from deltalake import WriterProperties
 
-    with _explained(place):
+    with explained(place):
         table.optimize.compact(
             writer_properties=WriterProperties(compression="ZSTD"),
             commit_properties=_properties(run, {}),
@@ -204,14 +228,14 @@ def put_together(place: TablePlace, table: DeltaTable, run: int) -> None:
 
 def vacuum(place: TablePlace, table: DeltaTable, hours: int) -> None:
     """Remove files that no version of the last hours has, whoever left them."""
-    with _explained(place):
+    with explained(place):
         table.vacuum(
             retention_hours=hours, dry_run=False, enforce_retention_duration=False, full=True
         )
 
 
 @contextmanager
-def _explained(place: TablePlace) -> Iterator[None]:
+def explained(place: TablePlace) -> Iterator[None]:
     """Let delta-rs write for the owner only, and give its errors as one line without secrets."""
     from deltalake.exceptions import DeltaError
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from kraftool.arrow.fleet import FleetDirectory
-from kraftool.arrow.rows import PAYLOAD, ROWS
+from kraftool.arrow.rows import PAYLOAD, ROWS, Arrays, Rows, repeated, runs
 from kraftool.arrow.untyped import ArrowBatch, pa
 from kraftool.image.compact import compact_changes
 from kraftool.image.configs import TOPIC, ConfigResource
@@ -22,17 +22,15 @@ from kraftool.image.seen import SeenChanges
 from kraftool.reports.state.replay import Records, RecordsPlace
 from kraftool.reports.text.printable import file_text
 from kraftool.reports.timeline.events import Visibility
-from kraftool.spark.tables.chunks import Arrays, Rows, repeated
 from kraftool.spark.tables.history_columns import (
     coded,
     config_array,
     noted_arrays,
     partition_arrays,
-    runs,
     topic_arrays,
 )
 from kraftool.spark.tables.layout import TABLES, arrow_schema
-from kraftool.spark.tables.taking import Taking
+from kraftool.spark.tables.sink import Sink
 
 _WORDS = {
     ("PartitionRecord", False): "created",
@@ -110,8 +108,7 @@ class _Rows:
         kinds, word = self._kinds, None if visibility is None else visibility.value
         same = {**self._same, "visibility": word}
         arrays |= {name: repeated(value, count, kinds[name]) for name, value in same.items()}
-        rows = Rows(self._table, arrays, count, arrays["timestamp_ms"])
-        return rows.batch(arrow_schema(self._table))
+        return Rows(count, made=arrays).batch(arrow_schema(self._table))
 
 
 class ReplayRecorder:
@@ -119,7 +116,7 @@ class ReplayRecorder:
 
     def __init__(
         self,
-        sink: Taking,
+        sink: Sink,
         owner: FleetDirectory,
         renaming: Callable[[str], str],
         *,

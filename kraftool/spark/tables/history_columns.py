@@ -10,13 +10,13 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kraftool.arrow.native_columns import arrow_column
-from kraftool.arrow.untyped import Array, ArrowType, pa, pc
+from kraftool.arrow.rows import Arrays, repeated
+from kraftool.arrow.untyped import Array, ArrowType, pa
 from kraftool.decoders.redact import config_value
 from kraftool.image.configs import TOPIC
 from kraftool.image.seen import NamedTopic
 from kraftool.image.topics import RECOVERED, PartitionRegistration
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.tables.chunks import Arrays, repeated
 from kraftool.spark.tables.layout import TABLES
 
 if TYPE_CHECKING:
@@ -50,14 +50,6 @@ def coded(
         return pa.array(values, kind)
     which = pa.array(list(map(numbers.__getitem__, values)), pa.int32())
     return pa.array(cells, kind).take(which)
-
-
-def runs(ends: Sequence[int], values: Sequence[Hashable], kind: ArrowType) -> Array:
-    """A column of values, each up to the row where the next one begins."""
-    if len(set(values)) == 1:
-        return repeated(values[0], ends[-1], kind)
-    ends_array = pa.array(ends, pa.int32())
-    return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(ends_array, pa.array(values, kind)))
 
 
 def topic_arrays(topics: Sequence[NamedTopic]) -> Arrays:

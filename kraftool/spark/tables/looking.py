@@ -8,14 +8,13 @@ that cannot be opened. Its rows are replaced as soon as it changes.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 from kraftool.arrow.fleet import FleetFile
-from kraftool.arrow.splits import SPLIT_BYTES, Split, cut
+from kraftool.arrow.splits import SPLIT_BYTES, Split, pieces
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import parse_segment_name
 from kraftool.spark.tables.memory import ClusterKey, LogMemory
 from kraftool.storage.tail import ListedSegment, LogRewrite, Range, TailState, look
 
@@ -53,6 +52,10 @@ class Looked:
     tail_listing: str = ""
     change: LogRewrite | None = None
     unreadable: tuple[str, ...] = ()
+
+
+LooksByCluster = Mapping[ClusterKey, Mapping[str, Looked]]
+"""The results for each cluster, by the folders of its logs."""
 
 
 def listing_of(files: Iterable[FleetFile], *more: object) -> str:
@@ -108,34 +111,23 @@ def _segments(
     segments: list[ListedSegment] = []
     for file in files:
         try:
-            source = opened.enter_context(file.open())
-            size = source.size() or 0
-            source.read_at(0, 1)
+            segment = file.segment(opened)
+            segment.read_at(0, 1)
         except KraftoolError:
             return segments, [file.name]
-        parsed = parse_segment_name(file.basename)
-        base = parsed.base_offset if parsed is not None else 0
-        segments.append(
-            ListedSegment(name=file.basename, base_offset=base, size=size, read_at=source.read_at)
-        )
+        segments.append(segment)
     return segments, []
 
 
 def _cut(task: LookTask, segments: Sequence[ListedSegment], new_range: Range) -> list[Split]:
     file = next(fleet_file for fleet_file in task.files if fleet_file.basename == new_range.segment)
-    ranges: list[tuple[int, int | None]] = [(new_range.start, None)]
-    if new_range.stop - new_range.start > task.split_bytes:
-        read_at = next(segment.read_at for segment in segments if segment.name == new_range.segment)
-        ranges = cut(read_at, new_range.stop, task.split_bytes, start=new_range.start)
-    return [
-        Split(
-            file=file,
-            start=start,
-            stop=new_range.stop if stop is None else stop,
-            generation=new_range.generation,
-        )
-        for start, stop in ranges
-    ]
+    split = Split(
+        file=file, start=new_range.start, stop=new_range.stop, generation=new_range.generation
+    )
+    if split.size <= task.split_bytes:
+        return [split]
+    read_at = next(segment.read_at for segment in segments if segment.name == new_range.segment)
+    return pieces(split, task.split_bytes, read_at)
 
 
 def _tail(files: Sequence[FleetFile], state: TailState) -> list[Split]:

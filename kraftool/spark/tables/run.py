@@ -17,22 +17,22 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from kraftool.arrow.search import DEPTH, LookJob, find_fleet, require
-from kraftool.arrow.splits import SPLIT_BYTES
+from kraftool.arrow.splits import SPLIT_BYTES, packed
 from kraftool.decoders.json_marks import Count
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.listing import ListingJob
 from kraftool.spark.tables.commit import NOTHING, TableChange, TableStore, held
 from kraftool.spark.tables.commit_plan import commit_plan
 from kraftool.spark.tables.layout import TABLES
-from kraftool.spark.tables.looking import Looked, LookTask, look_at
+from kraftool.spark.tables.looking import Looked, LooksByCluster, LookTask, look_at
 from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.place import place_of
 from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compare, departed, grouped
 from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName, rewritten
 from kraftool.spark.tables.state import SharedOptions, Totals
-from kraftool.spark.tables.units import items_of, looks_of, packed, range_size, runs_of, units_of
+from kraftool.spark.tables.units import items_of, looks_of, range_size, runs_of, units_of
 from kraftool.spark.tables.work import Done, TablesRun, Unit, work
-from kraftool.spark.values import DistributedValues, parallelism
+from kraftool.spark.values import parallelism, results_of
 from kraftool.storage.remote import shown_url
 
 if TYPE_CHECKING:
@@ -211,14 +211,17 @@ def _run(
 ) -> None:
     """Do all work of some clusters, and commit it."""
     looked = _looks(session, tasks, split_bytes, cores)
+    looks: dict[ClusterKey, dict[str, Looked]] = {}
+    for look in looked:
+        looks.setdefault(look.key, {})[look.folder] = look
     plan = commit_plan(
-        tasks, looked, _works(session, store, tasks, looked, split_bytes, cores, wanted)
+        tasks, looks, _works(session, store, tasks, looks, split_bytes, cores, wanted)
     )
 
     def rewrite(files: Sequence[TableFileName]) -> list[Rewritten]:
         task = partial(rewritten, store.place, store.start(), plan.replaced)
         items = list(packed(sorted(files, key=lambda file: -file.size), split_bytes))
-        return DistributedValues.of(session, items).flat_map(task).collect()
+        return results_of(session, items, task)
 
     changes: dict[str, TableChange] = {}
     if not plan.is_empty:
@@ -233,7 +236,7 @@ def _looks(
     session: SparkSession, tasks: Sequence[ClusterTask], split_bytes: int, cores: int
 ) -> list[Looked]:
     items = looks_of(tasks, split_bytes, cores)
-    return DistributedValues.of(session, items).flat_map(_look_at_all).collect() if items else []
+    return results_of(session, items, _look_at_all) if items else []
 
 
 def _look_at_all(tasks: Iterable[LookTask]) -> Iterator[Looked]:
@@ -244,15 +247,12 @@ def _works(
     session: SparkSession,
     store: TableStore,
     tasks: Sequence[ClusterTask],
-    looked: Sequence[Looked],
+    looks: LooksByCluster,
     split_bytes: int,
     cores: int,
     wanted: TablesRequest,
 ) -> list[tuple[Unit, Done]]:
     """Do the work. Only what an attempt returns that Spark saw succeed is known here."""
-    looks: dict[ClusterKey, dict[str, Looked]] = {}
-    for look in looked:
-        looks.setdefault(look.key, {})[look.folder] = look
     units = (
         unit
         for task in tasks
@@ -263,7 +263,7 @@ def _works(
         return []
     run = TablesRun(place=store.place, run_id=store.start(), show_secrets=wanted.show_secrets)
     numbered = {unit.number: unit for item in items for unit in item}
-    done = DistributedValues.of(session, items).flat_map(partial(work, run)).collect()
+    done = results_of(session, items, partial(work, run))
     return [(numbered[outcome.number], outcome) for outcome in done]
 
 

@@ -16,11 +16,12 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from kraftool.arrow.rows import ArrowRows
 from kraftool.arrow.untyped import ArrowBatch, pa
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.file_stats import file_stats
-from kraftool.spark.tables.layout import CLUSTER, DATE, TABLES, file_schema
+from kraftool.spark.tables.layout import CLUSTER, DATE, TABLES, arrow_schema, file_schema
 from kraftool.spark.tables.place import CannotWriteError, TablePlace
 
 pq: Any = import_module("pyarrow.parquet")
@@ -29,6 +30,10 @@ HELD = 64 << 20
 """Bytes of Arrow that wait at the most, over all files."""
 ROW_GROUP = 32 << 20
 """Bytes of Arrow after which a file gets a row group."""
+_ENOUGH = 1_000
+"""Rows of a batch that does not wait for others."""
+_MOST_FEW = 4_000
+"""Batches of fewer rows that wait at the most, over all files."""
 MOST_OPEN = 48
 """Files that are open at the most. One that was closed for others goes on in another one."""
 
@@ -69,11 +74,27 @@ def _repeating(table: str) -> list[str]:
 class Waiting:
     """Rows of one file that are not written yet."""
 
-    __slots__ = ("batches", "size")
+    __slots__ = ("_few", "_rows", "batches", "size")
 
     def __init__(self) -> None:
         self.batches: list[ArrowBatch] = []
-        self.size = 0
+        self.size = self._rows = 0
+        self._few: list[ArrowBatch] = []
+
+    def add(self, batch: ArrowBatch) -> None:
+        """Take rows. A few wait for more."""
+        self._few.append(batch)
+        self._rows += batch.num_rows
+        self.size += batch.nbytes
+        if self._rows >= _ENOUGH:
+            self.join()
+
+    def join(self) -> None:
+        """Put what are a few rows each together: every batch takes room, too."""
+        if len(self._few) > 1:
+            self._few = pa.Table.from_batches(self._few).combine_chunks().to_batches()
+        self.batches += self._few
+        self._few, self._rows = [], 0
 
 
 class TableFile:
@@ -133,7 +154,7 @@ class Sink:
         self._place, self._folder, self._name = place, folder, name
         self._held, self._most_open = held, most_open
         self._waiting: dict[_Key, Waiting] = {}
-        self._size = 0
+        self._size = self._few = 0
         self._open: OrderedDict[_Key, TableFile] = OrderedDict()
         self._done: list[StagedFile] = []
         self._count = 0
@@ -144,10 +165,14 @@ class Sink:
             return
         key = (table, cluster_id, day)
         waiting = self._waiting.setdefault(key, Waiting())
-        waiting.batches.append(batch)
-        waiting.size += batch.nbytes
+        waiting.add(batch)
         self._size += batch.nbytes
-        if waiting.size >= ROW_GROUP:
+        self._few += batch.num_rows < _ENOUGH
+        if self._few > _MOST_FEW:
+            self._few = 0
+            for waiting in self._waiting.values():
+                waiting.join()
+        if self._waiting[key].size >= ROW_GROUP:
             self._flush(key)
         while self._size > self._held:
             self._flush(max(self._waiting, key=lambda file_key: self._waiting[file_key].size))
@@ -155,6 +180,7 @@ class Sink:
     def _flush(self, key: _Key) -> None:
         """Give a file what waits for it, as a row group."""
         waiting = self._waiting.pop(key)
+        waiting.join()
         self._size -= waiting.size
         table, cluster_id, day = key
         same: dict[str, Any] = {CLUSTER: file_text(cluster_id) if cluster_id else None}
@@ -215,3 +241,21 @@ def explained(place: TablePlace) -> Iterator[None]:
         raise SinkError(
             f"{place.root} cannot be written by a Spark worker: {error.reason}"
         ) from None
+
+
+class RowWriter(ArrowRows):
+    """Rows of one table of a cluster that has no days, which come one by one."""
+
+    def __init__(self, sink: Sink, table: str, cluster_id: str | None) -> None:
+        super().__init__(arrow_schema(table))
+        self._sink, self._name, self._cluster = sink, table, cluster_id
+
+    def add(self, values: Mapping[str, Any]) -> None:
+        super().add(values)
+        if self.is_full:
+            self.finish()
+
+    def finish(self) -> None:
+        """Hand on what there is."""
+        if self:
+            self._sink.write(self._name, self._cluster, None, self.take())

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from kraftool.arrow.untyped import pa
-from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import Count
+from kraftool.spark.errors import OccupiedError
 from kraftool.spark.tables import delta
 from kraftool.spark.tables.delta import ActiveFile
 from kraftool.spark.tables.layout import OURS
@@ -132,16 +132,8 @@ class RunSummary:
         )
 
 
-class UnreadableStateError(KraftoolError):
-    """The state is there, and cannot be understood."""
-
-
-class OtherLayoutError(KraftoolError):
-    """The state is another kraftool's."""
-
-    def __init__(self, layout: object) -> None:
-        super().__init__(f"layout {layout}")
-        self.layout = layout
+class TablesRefusedError(OccupiedError):
+    """A place that is not to be written to, or not now."""
 
 
 class State:
@@ -153,7 +145,8 @@ class State:
 
     @classmethod
     def read(cls, place: TablePlace) -> State | None:
-        """Return the latest version; None if nothing was written to this place."""
+        """Return the latest version; None if nothing was written to this place. Raise
+        TablesRefusedError for a state that cannot be understood."""
         table = delta.opened(place, STATE)
         if table is None:
             return None
@@ -163,9 +156,17 @@ class State:
             layout = value["layout"]
             if layout == LAYOUT:
                 return cls(place, table, RunSummary.from_json(value))
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise UnreadableStateError(f"{place.path(STATE)} cannot be read") from error
-        raise OtherLayoutError(layout)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise TablesRefusedError(
+                f"{place.path(STATE)} cannot be read",
+                hint="write the tables again to another place",
+            ) from None
+        other = "a newer" if isinstance(layout, int) and layout > LAYOUT else "another"
+        raise TablesRefusedError(
+            f"{place.root} was written by {other} kraftool (layout {layout}; this one writes"
+            f" {LAYOUT})",
+            hint="use that one, or write the tables again to another place",
+        )
 
     @classmethod
     def make(cls, place: TablePlace, summary: RunSummary) -> State:

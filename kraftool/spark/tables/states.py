@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.local_copy import on_disk
 from kraftool.arrow.reading import without_collector
-from kraftool.arrow.rows import ROWS
+from kraftool.arrow.rows import ROWS, Arrays, Rows, repeated
 from kraftool.arrow.untyped import pa
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.configs import TOPIC, ConfigResource
@@ -26,7 +26,6 @@ from kraftool.image.topics import PartitionRegistration, TopicImage
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.tables.chunks import Arrays, Rows, repeated
 from kraftool.spark.tables.history import ReplayRecorder
 from kraftool.spark.tables.history_columns import (
     config_array,
@@ -34,8 +33,7 @@ from kraftool.spark.tables.history_columns import (
     topic_arrays,
 )
 from kraftool.spark.tables.layout import TABLES, arrow_schema
-from kraftool.spark.tables.sink import SinkError
-from kraftool.spark.tables.taking import Taking
+from kraftool.spark.tables.sink import Sink, SinkError
 
 Row = TypeVar("Row")
 
@@ -54,7 +52,7 @@ _WHOLE = HistoryPart()
 
 def write_states(
     files: Sequence[FleetFile],
-    sink: Taking,
+    sink: Sink,
     *,
     newest: bool,
     show_secrets: bool,
@@ -132,7 +130,7 @@ def _write_earlier(
 
 
 def _write_end(
-    image: MetadataImage, owner: FleetDirectory, sink: Taking, *, newest: bool, show_secrets: bool
+    image: MetadataImage, owner: FleetDirectory, sink: Sink, *, newest: bool, show_secrets: bool
 ) -> None:
     same = {
         "node_id": owner.node_id,
@@ -148,7 +146,7 @@ def _write_end(
     def hand_on(table: str, own: Arrays, count: int) -> None:
         kinds = TABLES[table].columns
         arrays = {name: repeated(value, count, kinds[name]) for name, value in same.items()}
-        batch = Rows(table, {**arrays, **own}, count, pa.nulls(count)).batch(arrow_schema(table))
+        batch = Rows(count, made={**arrays, **own}).batch(arrow_schema(table))
         sink.write(table, owner.cluster_id, None, batch)
 
     for topics in _parts(every):

@@ -7,6 +7,7 @@ findings say why. It refuses to find out anything that the timeline does not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -20,8 +21,8 @@ from kraftool.reports.timeline.document import event_object
 from kraftool.reports.timeline.events import Category, Timeline
 from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
+from kraftool.spark.tables.sink import RowWriter, Sink
 from kraftool.spark.tables.story_columns import STORIES
-from kraftool.spark.tables.taking import RowWriter, Taking
 
 _TABLES = {
     Category.ELECTIONS: "elections",
@@ -30,39 +31,14 @@ _TABLES = {
     Category.BROKERS: "brokers",
     Category.CONTROLLERS: "brokers",
 }
-_COLUMNS = {
-    "leader": "leader",
-    "grantedBy": "granted_by",
-    "previousLeader": "previous_leader",
-    "previousEpoch": "previous_epoch",
-    "epochsSkipped": "epochs_skipped",
-    "gapMs": "gap_ms",
-    "previousLedMs": "previous_led_ms",
-    "added": "added",
-    "removed": "removed",
-    "updated": "updated",
-    "name": "name",
-    "from": "from_level",
-    "to": "to_level",
-    "fromRelease": "from_release",
-    "toRelease": "to_release",
-    "brokerEpoch": "broker_epoch",
-    "incarnationId": "incarnation_id",
-    "rack": "rack",
-    "endpoints": "endpoints",
-    "fenced": "fenced",
-    "inControlledShutdown": "in_controlled_shutdown",
-    "logDirs": "log_dirs",
-    "gone": "log_dirs_gone",
-    "new": "log_dirs_new",
-    "cordonedLogDirs": "cordoned_log_dirs",
-}
-"""The columns of what the timeline's `data` has under these names."""
+_COLUMNS = {"from": "from_level", "to": "to_level", "gone": "log_dirs_gone", "new": "log_dirs_new"}
+"""The columns of what the timeline's `data` has under other names. Else they have its names."""
+_CAPITAL = re.compile("[A-Z]")
 _FENCED = {"broker-fenced": True, "broker-unfenced": False}
 _LONG = 1 << 63
 
 
-def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Taking) -> None:
+def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Sink) -> None:
     """Write what happened to one cluster; `directories` has the files of each of its directories.
 
     There are no secrets in it.
@@ -109,10 +85,14 @@ class _Shown:
         return text
 
 
+def _column(name: str) -> str:
+    return _COLUMNS.get(name) or _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", name)
+
+
 def _row(event: dict[str, Any], table: str) -> dict[str, Any]:
     """An event as the timeline's JSON has it, as a row."""
     data = event["data"]
-    row = {column: data[name] for name, column in _COLUMNS.items() if name in data}
+    row = {_column(name): value for name, value in data.items()}
     for name in ("gap_ms", "previous_led_ms"):
         # Times of damaged records may lie further apart than a column has room for.
         if row.get(name) is not None and not -_LONG <= row[name] < _LONG:

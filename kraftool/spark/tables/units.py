@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
-from kraftool.arrow.splits import MOST_FILES, Split
+from kraftool.arrow.splits import Split, packed
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
 from kraftool.spark.log_borders import borders
 from kraftool.spark.tables.looking import Looked, LookTask
@@ -40,13 +40,7 @@ _SMALLEST_RANGE = 4 << 20
 _STATE, _JUDGED = 2, 3
 """A state takes so many times as long as rows of as many bytes, a judgement so many times less; a
 story takes as long. As measured, about."""
-_BEGUN = 256 << 10
-"""What it costs to begin a unit and to write its files, in bytes of a log."""
-
-
-class _HasSize(Protocol):
-    @property
-    def size(self) -> int: ...
+_Sized = TypeVar("_Sized", LookTask, Unit)
 
 
 class _Directory(NamedTuple):
@@ -54,9 +48,6 @@ class _Directory(NamedTuple):
 
     files: tuple[FleetFile, ...]
     size: int
-
-
-_Sized = TypeVar("_Sized", bound=_HasSize)
 
 
 def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
@@ -74,7 +65,7 @@ def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) 
     for look in looked.values():
         if look.tail:
             cost = sum(split.size for split in look.tail)
-            yield Tail(key=key, cost=cost, folder=look.folder, splits=look.tail)
+            yield Tail(key=key, cost=cost, splits=look.tail)
     for file in task.wholes:
         yield Whole(key=key, cost=file.size, split=Split(file=file))
     yield from _changes(task, looked)
@@ -158,20 +149,6 @@ def _of_ranges(key: ClusterKey, splits: Sequence[Split]) -> Unit:
     return Ranges(key=key, cost=sum(split.size for split in splits), splits=tuple(splits))
 
 
-def packed(things: Iterable[_Sized], size: int) -> Iterator[list[_Sized]]:
-    """Yield things in groups of about a size, a task each."""
-    group: list[_Sized] = []
-    weight = 0
-    for thing in things:
-        if group and (weight + thing.size > size or len(group) >= MOST_FILES):
-            yield group
-            group, weight = [], 0
-        group.append(thing)
-        weight += thing.size
-    if group:
-        yield group
-
-
 def _changes(task: ClusterTask, looked: Mapping[str, Looked]) -> Iterator[Unit]:
     owners = {folder: files[0].directory for folder, files in task.group.logs.items()}
     changes = [
@@ -192,21 +169,13 @@ def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[
     small ones are together so that a task is worth its start. Units get their numbers here."""
     numbered = [replace(unit, number=number) for number, unit in enumerate(units)]
     numbered.sort(key=lambda unit: -unit.cost)
-    total = sum(unit.cost + _BEGUN for unit in numbered)
-    pack = min(max(total // max(_FEWEST_TASKS, 4 * cores), _LEAST), split_bytes)
-    items: list[tuple[Unit, ...]] = []
-    group: list[Unit] = []
-    weight = 0
-    for unit in numbered:
-        cost = unit.cost + _BEGUN
-        if group and weight + cost > pack:
-            items.append(tuple(group))
-            group, weight = [], 0
-        group.append(unit)
-        weight += cost
-    if group:
-        items.append(tuple(group))
-    return items
+    return _packed(numbered, split_bytes, cores)
+
+
+def _packed(things: Sequence[_Sized], most: int, cores: int) -> list[tuple[_Sized, ...]]:
+    total = sum(thing.size for thing in things)
+    pack = min(max(total // max(_FEWEST_TASKS, 4 * cores), _LEAST), most)
+    return [tuple(group) for group in packed(things, pack)]
 
 
 def runs_of(tasks: list[ClusterTask]) -> Iterator[list[ClusterTask]]:
@@ -244,6 +213,4 @@ def looks_of(
     """The looks at logs as items, in the same way."""
     sized_looks = (replace(look, split_bytes=split_bytes) for task in tasks for look in task.looks)
     looks = sorted(sized_looks, key=lambda look: -look.size)
-    total = sum(look_task.size for look_task in looks)
-    pack = min(max(total // max(_FEWEST_TASKS, 4 * cores), _LEAST), 4 * split_bytes)
-    return [tuple(group) for group in packed(looks, pack)]
+    return _packed(looks, 4 * split_bytes, cores)

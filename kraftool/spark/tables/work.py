@@ -12,23 +12,23 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from kraftool.arrow.file_rows import add_file, add_finding
 from kraftool.arrow.fleet import FleetDirectory, FleetFile, Unread
-from kraftool.arrow.rows import ArrowRows
 from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.reports.files.file_report import read_file
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.place import TablePlace
-from kraftool.spark.tables.sink import Sink, SinkError, StagedFile
-from kraftool.spark.tables.taking import RowWriter
+from kraftool.spark.tables.sink import RowWriter, Sink, SinkError, StagedFile
 from kraftool.storage.tail import LogRewrite
+
+_BEGUN = 256 << 10
+"""What it costs to begin a unit and to write its files, in bytes of a log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +63,12 @@ class Unit:
     number: int = 0
 
     @property
-    def only_reads(self) -> bool:
-        """True if the rows may be left out where what they are from cannot be read."""
-        return True
+    def size(self) -> int:
+        """The cost with that of a beginning."""
+        return self.cost + _BEGUN
+
+    only_reads: ClassVar[bool] = True
+    """True if the rows may be left out where what they are from cannot be read."""
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         """Give the sink all rows."""
@@ -80,6 +83,7 @@ class Ranges(Unit):
 
     @property
     def folders(self) -> frozenset[str]:
+        """The folders of the logs."""
         return frozenset(_folder(split) for split in self.splits)
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
@@ -124,11 +128,8 @@ def _lost(splits: Sequence[Split]) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tail(Unit):
+class Tail(Ranges):
     """The bytes behind the last whole batch of a log."""
-
-    folder: str
-    splits: tuple[Split, ...]
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         from kraftool.spark.tables.extract import extract
@@ -204,30 +205,20 @@ class FindingsUnit(Unit):
     unread: tuple[Unread, ...] = ()
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        of_files, of_findings = (
-            ArrowRows(arrow_schema("files")),
-            ArrowRows(arrow_schema("findings")),
-        )
-        tables = (("files", of_files), ("findings", of_findings))
-
-        def hand_on(*, everything: bool = False) -> None:
-            for name, table in tables:
-                if table.is_full or (everything and table.rows):
-                    sink.write(name, self.key.cluster_id, None, table.take())
-
+        files = RowWriter(sink, "files", self.key.cluster_id)
+        findings = RowWriter(sink, "findings", self.key.cluster_id)
         for unread in self.unread:
             finding = dir_kinds.UNREADABLE.at(unread.name, unread.reason, advice=unread.hint)
-            add_finding(of_findings, FleetDirectory(name=unread.name), finding)
+            add_finding(findings, FleetDirectory(name=unread.name), finding)
         for file in self.files:
             report = read_file(file.entry())
-            add_file(of_files, file, report)
+            add_file(files, file, report)
             for finding in report.findings:
-                add_finding(of_findings, file.directory, finding)
+                add_finding(findings, file.directory, finding)
                 if finding.code == dir_kinds.UNREADABLE.code:
                     done.unreadable.append(file.name)
-                hand_on()
-            hand_on()
-        hand_on(everything=True)
+        files.finish()
+        findings.finish()
 
 
 class OwnedChange(NamedTuple):
@@ -244,9 +235,7 @@ class Changes(Unit):
 
     changes: tuple[OwnedChange, ...]
 
-    @property
-    def only_reads(self) -> bool:
-        return False
+    only_reads: ClassVar[bool] = False
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         writer = RowWriter(sink, "changes", self.key.cluster_id)
@@ -290,12 +279,12 @@ def work(run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
 
 
 def _note(key: ClusterKey, lost: Sequence[str], sink: Sink) -> None:
-    table = ArrowRows(arrow_schema("findings"))
+    findings = RowWriter(sink, "findings", key.cluster_id)
     for folder in lost:
         name = key.name if key.cluster_id is None else folder.removesuffix(f"/{METADATA_FOLDER}")
         text = (
             "the log changed or vanished while it was read; none of what was new is in the tables"
         )
         finding = dir_kinds.UNREADABLE.at(folder, text, advice="the next run reads it")
-        add_finding(table, FleetDirectory(name=name), finding)
-    sink.write("findings", key.cluster_id, None, table.take())
+        add_finding(findings, FleetDirectory(name=name), finding)
+    findings.finish()

@@ -12,6 +12,8 @@ from kraftool.decoders.java_text import INT32_MAX, INT64_MAX, read_int32, read_i
 from kraftool.decoders.late_pattern import late_pattern
 
 METADATA_TOPIC = "__cluster_metadata"
+METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+"""The same in every cluster."""
 WITNESS_MARKER = "kraftool-witness"
 """The file by which kraftool node marks a directory that it runs on."""
 METADATA_FOLDER = f"{METADATA_TOPIC}-0"

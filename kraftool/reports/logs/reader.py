@@ -81,7 +81,6 @@ class _Reader:
     not_framed: int = 0
     first_not_framed: LogFault | None = None
     epochs: list[EpochEntry] = field(default_factory=list)
-    highest_epoch: int = -1
     start: int | None = None
     first_timestamp: int | None = None
     last_timestamp: int | None = None

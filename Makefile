@@ -70,6 +70,9 @@ check: fresh lint crates  ## what CI checks in addition to the tests
 same-answers: $(VENV)/.installed-dev  ## ask this tree and another revision the same, and print what differs (BASE=REV)
 	$(BIN)/python tools/same_answers.py $(BASE)
 
+size: $(VENV)/.installed-dev  ## what each command imports until it is done, and the lines of each room
+	@$(BIN)/python tools/size.py
+
 crates:  ## the tests of the native module's core, and a few seconds of fuzzing (SECONDS=60)
 	@if command -v cargo >/dev/null 2>&1; then \
 	  KRAFTOOL_FUZZ_SECONDS=$(SECONDS) cargo test --quiet --locked --manifest-path $(CRATES)/Cargo.toml --package kraftool-core; \

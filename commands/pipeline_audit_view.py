@@ -42,7 +42,6 @@ _MOST_CLUSTERS = 20
 _MOST_FINDINGS = 40
 _MOST_ALIKE = 3
 """So many findings of one code in one cluster are told in full."""
-_DAY_MS = 86_400_000
 
 
 def write_audit(to: Output, audit: FleetAudit) -> None:

@@ -33,6 +33,7 @@ from kraftool.commands.recover_guide_questions import Ask, GuideQuestions, shown
 from kraftool.commands.recover_guide_record import GuideRecord, now
 from kraftool.commands.recover_layout import checklist, setting_rows
 from kraftool.commands.recover_run import read_plan, steps_from
+from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.repair.edits import sources_needed
 from kraftool.repair.plan import Action, HostPlan, Plan
 
@@ -357,10 +358,10 @@ class Guide(GuideQuestions):
             if answer == "s" and not is_required:
                 return
             if answer in ("y", "yes"):
-                if os.path.isdir(os.path.join(folder, "__cluster_metadata-0")):
+                if os.path.isdir(os.path.join(folder, METADATA_FOLDER)):
                     self._record.note(f"- {now()} copied {place.name} to `{folder}`")
                     return
-                self._say(f"There is no __cluster_metadata-0 in {folder}.", WARN)
+                self._say(f"There is no {METADATA_FOLDER} in {folder}.", WARN)
 
     def _apply_elsewhere(self, place: HostPlace) -> None:
         """Show the commands for another host, and check what comes back from it."""

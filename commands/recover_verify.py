@@ -82,7 +82,7 @@ def verify(
         )
     if bootstrap_controller:
         plan_verification = _live(
-            to, plan_verification, bootstrap_controller, command_config, timeout, resolve
+            plan_verification, bootstrap_controller, command_config, timeout, resolve
         )
     if output is PlainFormat.JSON:
         from kraftool.commands.recover_json import verify_document
@@ -98,7 +98,6 @@ def verify(
 
 
 def _live(
-    to: Output,
     verification: PlanVerification,
     bootstrap: str,
     command_config: str,

@@ -9,7 +9,6 @@ of them than the head announced. What a node says never leads to a file of this 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -39,7 +38,6 @@ def survey_copy(
     *,
     now_ms: int,
     at: int | None,
-    progress: Callable[[str, int], None] = lambda name, position: None,
 ) -> tuple[Survey, ...]:
     """The surveys of a node's directories, with the paths that they have on the node.
 
@@ -59,7 +57,7 @@ def survey_copy(
     with ExitStack() as locks:
         for locked_directory in head.running:  # a survey sees that the directory is in use
             locks.enter_context(DirectoryLock(_below(root, locked_directory)))
-        surveys = read_surveys([path], now_ms=now_ms, at=at, progress=progress)
+        surveys = read_surveys([path], now_ms=now_ms, at=at)
     return collect_file.without_prefix(surveys, root)
 
 

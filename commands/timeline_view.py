@@ -160,7 +160,7 @@ def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> No
     if shown:
         rows.append(("events", ", ".join(shown)))
     if statistics.elections:
-        rows += _elections(output, timeline)
+        rows += _elections(timeline)
     counted = (
         statistics.topics_created or statistics.topics_deleted or statistics.partitions_created
     )
@@ -185,7 +185,7 @@ def _counted(count: int, category: Category) -> str:
     return f"{count} {category.value.removesuffix('s') if count == 1 else category.value}"
 
 
-def _elections(output: Output, timeline: Timeline) -> list[tuple[str, str]]:
+def _elections(timeline: Timeline) -> list[tuple[str, str]]:
     statistics = timeline.statistics
     won = ", ".join(
         f"node {leader} won {count}"

@@ -38,6 +38,9 @@ TRANSACTIONAL = 0x10
 LOG_APPEND_TIME = 0x08
 DELETE_HORIZON = 0x40
 
+NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
+"""The record section of the commonest batch, an idle leader's."""
+
 FAR = 1 << 62
 """Two numbers that are nearer to zero than this have a sum that fits an int64."""
 

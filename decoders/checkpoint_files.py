@@ -344,11 +344,6 @@ def encode_leader_epochs(entries: tuple[EpochEntry, ...]) -> bytes:
     return _encode([f"{entry.epoch:d} {entry.start_offset:d}" for entry in entries])
 
 
-def encode_offsets(entries: tuple[PartitionOffset, ...]) -> bytes:
-    """Write an offset checkpoint as Kafka does, in the order given (Kafka's is a hash order)."""
-    return _encode([f"{entry.topic} {entry.partition:d} {entry.offset:d}" for entry in entries])
-
-
 def _encode(lines: list[str]) -> bytes:
     assert len(lines) <= INT32_MAX, "the count is an int32"
     return "".join(f"{line}\n" for line in (str(_VERSION), str(len(lines)), *lines)).encode()

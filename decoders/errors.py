@@ -93,15 +93,12 @@ class DecodeError(KraftoolError):
     def describe(self) -> str:
         return self.fault().describe()
 
-    def fault(
-        self, file: str = "", *, position: int | None = None, offset: int | None = None
-    ) -> Fault:
-        """The error as a value. `position` is the byte in the file, if the error's is not."""
+    def fault(self, file: str = "") -> Fault:
+        """Return the error as a value."""
         return Fault(
             reason=self.reason,
             file=file or self.file,
-            position=self.position if position is None else position,
-            offset=offset,
+            position=self.position,
             field=self.path,
             expected=self.expected,
             found=self.found,

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.findings import Findings
-from kraftool.decoders.java_text import INT32_MAX
 
 _OFFSET_ENTRY = struct.Struct(">ii")
 _TIME_ENTRY = struct.Struct(">qi")
@@ -60,8 +59,6 @@ class _Index:
     """The whole entries before the zero tail."""
     zero_tail: int = 0
     """Bytes of preallocated space behind the entries; Kafka cuts them off when it closes."""
-    torn_tail: int = 0
-    """Bytes at the end that are less than an entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,23 +119,22 @@ def _aborted(values: tuple[int, ...]) -> AbortedTxn:
     )
 
 
-def _cut(data: bytes, size: int, findings: Findings) -> tuple[bytes, int, int]:
-    """Split into whole entries, zero tail and torn tail.
+def _cut(data: bytes, size: int, findings: Findings) -> tuple[bytes, int]:
+    """Return the whole entries, and the size of the zero tail behind them.
 
     An entry may end in zero bytes itself, so the last one with any other byte counts whole.
     """
-    torn_tail = len(data) % size
-    whole = len(data) - torn_tail
+    whole = len(data) // size * size
     last_byte = len(data[:whole].rstrip(b"\0"))
     used = -(-last_byte // size) * size
-    if torn_tail:
+    if whole < len(data):
         findings.note(
             "the file does not end with a whole entry",
             position=whole,
             expected=f"a multiple of {size} bytes",
             found=str(len(data)),
         )
-    return data[:used], whole - used, torn_tail
+    return data[:used], whole - used
 
 
 def decode_offset_index(
@@ -146,7 +142,7 @@ def decode_offset_index(
 ) -> tuple[OffsetIndex, tuple[DecodeError, ...]]:
     """Read a `.index`; `base_offset` is the number in its file name."""
     findings = Findings()
-    used, zero_tail, torn_tail = _cut(data, OFFSET_ENTRY_SIZE, findings)
+    used, zero_tail = _cut(data, OFFSET_ENTRY_SIZE, findings)
     last_relative = last_position = -1
     for number, (relative, position) in enumerate(_OFFSET_ENTRY.iter_unpack(used)):
         # Kafka's append demands a higher offset, and two batches never start at one position.
@@ -165,9 +161,7 @@ def decode_offset_index(
             expected=expected,
             found=f"offset {base_offset + relative}, position {position}",
         )
-    index = OffsetIndex(
-        base_offset=base_offset, data=used, zero_tail=zero_tail, torn_tail=torn_tail
-    )
+    index = OffsetIndex(base_offset=base_offset, data=used, zero_tail=zero_tail)
     return index, findings.listed()
 
 
@@ -176,7 +170,7 @@ def decode_time_index(
 ) -> tuple[TimeIndex, tuple[DecodeError, ...]]:
     """Read a `.timeindex`; `base_offset` is the number in its file name."""
     findings = Findings()
-    used, zero_tail, torn_tail = _cut(data, TIME_ENTRY_SIZE, findings)
+    used, zero_tail = _cut(data, TIME_ENTRY_SIZE, findings)
     last_timestamp, last_relative = -1, -1
     for number, (timestamp, relative) in enumerate(_TIME_ENTRY.iter_unpack(used)):
         if timestamp > last_timestamp and relative >= last_relative and relative >= 0:
@@ -196,7 +190,7 @@ def decode_time_index(
             expected=expected,
             found=f"timestamp {timestamp}, offset {base_offset + relative}",
         )
-    index = TimeIndex(base_offset=base_offset, data=used, zero_tail=zero_tail, torn_tail=torn_tail)
+    index = TimeIndex(base_offset=base_offset, data=used, zero_tail=zero_tail)
     return index, findings.listed()
 
 
@@ -208,9 +202,8 @@ def decode_transaction_index(
     Zeros are no tail here: Kafka would take them for transactions of producer 0.
     """
     findings = Findings()
-    torn_tail = len(data) % TXN_ENTRY_SIZE
-    used = data[: len(data) - torn_tail]
-    if torn_tail:
+    used = data[: len(data) // TXN_ENTRY_SIZE * TXN_ENTRY_SIZE]
+    if len(used) < len(data):
         findings.note(
             "the file does not end with a whole entry",
             position=len(used),
@@ -251,12 +244,6 @@ def decode_transaction_index(
         else:
             last = last_offset
     return (
-        TransactionIndex(base_offset=base_offset, data=used, torn_tail=torn_tail),
+        TransactionIndex(base_offset=base_offset, data=used),
         findings.listed(),
     )
-
-
-def relative_offset(offset: int, base_offset: int) -> int | None:
-    """Return what an index of that segment can hold of `offset`, None if it is out of reach."""
-    relative = offset - base_offset
-    return relative if 0 <= relative <= INT32_MAX else None

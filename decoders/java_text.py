@@ -18,8 +18,6 @@ INT16_MAX = 2**15 - 1
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
-METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
-
 # Java takes every decimal digit of Unicode, as \d does here.
 _WHOLE_NUMBER = late_pattern(r"([+-]?)(\d+)\Z")
 _UUID = late_pattern(r"([A-Za-z0-9_-]{22})(==)?\Z")

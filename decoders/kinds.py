@@ -96,7 +96,7 @@ _SNAPSHOT_HEADER_TYPE = 3
 _LIKELY_TIMES = range(10**12, 10**13)
 """Milliseconds from 2001 to 2286."""
 
-_META_KEYS = frozenset({"version", "cluster.id", "broker.id", "node.id", "directory.id"})
+META_KEYS = frozenset({"version", "cluster.id", "broker.id", "node.id", "directory.id"})
 _SERVER_KEYS = ("process.roles", "log.dirs", "log.dir", "metadata.log.dir", "listeners",
                 "controller.quorum.voters", "controller.quorum.bootstrap.servers", "node.id",
                 "broker.id", "controller.listener.names")  # fmt: skip
@@ -253,6 +253,6 @@ def _kind_of_text(head: bytes) -> FileKind:
         return FileKind.OFFSET_CHECKPOINT if _OFFSET_LINE.match(line[0]) else FileKind.UNKNOWN
     loaded, _ = properties.decode(head)
     keys = loaded.as_dict().keys()
-    if keys and keys <= _META_KEYS and ("cluster.id" in keys or "version" in keys):
+    if keys and keys <= META_KEYS and ("cluster.id" in keys or "version" in keys):
         return FileKind.META_PROPERTIES
     return FileKind.PROPERTIES if any(key in keys for key in _SERVER_KEYS) else FileKind.UNKNOWN

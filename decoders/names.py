@@ -12,6 +12,8 @@ from kraftool.decoders.java_text import INT32_MAX, INT64_MAX, read_int32, read_i
 from kraftool.decoders.late_pattern import late_pattern
 
 METADATA_TOPIC = "__cluster_metadata"
+METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+"""The same in every cluster."""
 WITNESS_MARKER = "kraftool-witness"
 """The file by which kraftool node marks a directory that it runs on."""
 METADATA_FOLDER = f"{METADATA_TOPIC}-0"
@@ -90,7 +92,6 @@ class FolderName:
     topic: str
     partition: int
     state: FolderState = FolderState.LIVE
-    unique_id: str = ""
 
 
 @lru_cache(maxsize=NAMES_KEPT)
@@ -158,20 +159,19 @@ def parse_checkpoint_name(name: str) -> CheckpointName | None:
 
 def parse_folder_name(name: str) -> FolderName | None:
     """Read `topic-0` and `topic-0.<id>-delete`, None where Kafka refuses the folder."""
-    state, unique_id = FolderState.LIVE, ""
+    state = FolderState.LIVE
     for marked in (FolderState.DELETE, FolderState.FUTURE, FolderState.STRAY):
         if name.endswith(marked.value):
             if _MARKED_FOLDER.match(name) is None:
                 return None
             # Topics may hold dots, so the unique id is what follows the last one.
-            name, _, rest = name.rpartition(".")
-            state, unique_id = marked, rest.removesuffix(marked.value)
+            name, state = name.rpartition(".")[0], marked
             break
     topic, dash, number = name.rpartition("-")
     partition = read_int32(number)
     if not dash or not topic or partition is None:
         return None
-    return FolderName(topic=topic, partition=partition, state=state, unique_id=unique_id)
+    return FolderName(topic=topic, partition=partition, state=state)
 
 
 def write_segment_name(base_offset: int, suffix: str) -> str:
@@ -189,7 +189,3 @@ def write_part_name(offset: int, epoch: int, random: str) -> str:
     """The name of a snapshot that is being written; `random` tells it from others of its id."""
     name = write_checkpoint_name(offset, epoch).removesuffix(CHECKPOINT_SUFFIX)
     return f"{name}-{random}{CHECKPOINT_SUFFIX}{FileState.PART.value}"
-
-
-def write_folder_name(topic: str, partition: int) -> str:
-    return f"{topic}-{partition:d}"

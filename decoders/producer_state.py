@@ -44,9 +44,6 @@ class ProducerState:
     """All producers of a snapshot in the order of the file, which has no meaning."""
 
     entries: tuple[ProducerStateEntry, ...]
-    version: int | None = VERSION
-    stored_crc: int | None = None
-    computed_crc: int | None = None
     accepted: bool = True
     """True if Kafka uses the file instead of deleting it."""
 
@@ -61,8 +58,7 @@ def decode(data: bytes) -> tuple[ProducerState, tuple[DecodeError, ...]]:
             expected=f"at least {HEADER_SIZE} bytes",
             found=str(len(data)),
         )
-        state = ProducerState(entries=(), version=None, accepted=False)
-        return state, findings.listed()
+        return ProducerState(entries=(), accepted=False), findings.listed()
     (version,) = _VERSION.unpack_from(data, 0)
     (stored_crc,) = _CRC.unpack_from(data, _CRC_POSITION)
     (count,) = _COUNT.unpack_from(data, _COUNT_POSITION)
@@ -86,14 +82,7 @@ def decode(data: bytes) -> tuple[ProducerState, tuple[DecodeError, ...]]:
             expected=f"0x{computed_crc:08x}",
             found=f"0x{stored_crc:08x}",
         )
-    state = ProducerState(
-        entries=entries,
-        version=version,
-        stored_crc=stored_crc,
-        computed_crc=computed_crc,
-        accepted=findings.accepted,
-    )
-    return state, findings.listed()
+    return ProducerState(entries=entries, accepted=findings.accepted), findings.listed()
 
 
 def _entries(data: bytes, count: int, findings: Findings) -> tuple[ProducerStateEntry, ...]:

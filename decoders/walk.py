@@ -128,11 +128,11 @@ def _is_taken(before: WalkState, start: FirstBatch) -> bool:
     return start.position > 0 or start.base_offset == before.end_offset
 
 
-def seam_faults(before: WalkState, after: WalkState, file: str = "") -> Iterator[LogFault]:
+def seam_faults(before: WalkState, after: WalkState) -> Iterator[LogFault]:
     """The same of two segments that were walked over separately: how the second one begins."""
     if after.start is not None:
         is_torn = before.is_torn or after.start.position > 0
-        yield from sequence_faults(replace(before, is_torn=is_torn), after.start, file)
+        yield from sequence_faults(replace(before, is_torn=is_torn), after.start)
 
 
 class Walk:

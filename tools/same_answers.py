@@ -31,6 +31,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+from answers.revision import archived
 from answers.subjects import ROOT, Question, subjects
 
 _INCIDENTAL = (
@@ -92,7 +93,7 @@ def main() -> int:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="same-answers-") as folder:
         scratch = Path(folder)
-        base = Revision(_installed(_archived(chosen.base, scratch), scratch / "base"), chosen.jobs)
+        base = Revision(_installed(archived(chosen.base, scratch), scratch / "base"), chosen.jobs)
         ours = Revision(_installed(_copied(scratch), scratch / "ours"), chosen.jobs)
         asked = [
             question
@@ -115,17 +116,6 @@ def _is_chosen(question: Question, only: Sequence[str]) -> bool:
 
 
 # --- the two revisions ----------------------------------------------------------------------------
-
-
-def _archived(revision: str, scratch: Path) -> Path:
-    """The files of a revision."""
-    tree = scratch / "base-tree"
-    tree.mkdir()
-    archive = subprocess.run(
-        ["git", "-C", str(ROOT), "archive", revision], stdout=subprocess.PIPE, check=True
-    )
-    subprocess.run(["tar", "-x", "-C", str(tree)], input=archive.stdout, check=True)
-    return tree
 
 
 def _copied(scratch: Path) -> Path:

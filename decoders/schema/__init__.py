@@ -72,13 +72,6 @@ def metadata_record(api_key: int) -> MessageSchema | None:
     return message(name) if name is not None else None
 
 
-@lru_cache(maxsize=MOST_KEYS)
-def rpc(kind: str, api_key: int) -> MessageSchema | None:
-    """Return the `request` or `response` with this api key."""
-    name = _keys("rpc_messages").get((kind, api_key))
-    return message(name) if name is not None else None
-
-
 def names(kind: str = "") -> list[str]:
     """Name every message, or those of one kind (request, response, header, metadata, data)."""
     return sorted(

@@ -100,10 +100,7 @@ class FleetFile:
             name=self.name,
             place=self.place,
             size=self.size,
-            mode=0,
             mtime_ns=self.mtime_ns,
-            uid=0,
-            gid=0,
             opener=self.open,
         )
 

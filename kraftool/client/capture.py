@@ -149,10 +149,7 @@ def _entry(directory: str, path: str, content: bytes | IO[bytes]) -> Entry:
         name=name,
         place=EntryPlace.PARTITION if "/" in path else EntryPlace.ROOT,
         size=size,
-        mode=0o100600,
         mtime_ns=time.time_ns(),
-        uid=os.getuid(),
-        gid=os.getgid(),
         opener=opener,
     )
 

@@ -23,7 +23,6 @@ _SUN_PROTECTION = bytes.fromhex("060a2b060104012a02110101")
 class JksKey:
     """A private key that is still protected, with its certificates, its own first."""
 
-    alias: str
     protected: bytes
     chain: tuple[bytes, ...]
 
@@ -69,12 +68,12 @@ def read(data: bytes, password: str | None) -> Jks:
     keys, trusted = [], []
     for _ in range(reader.number()):
         tag = reader.number()
-        alias = reader.text()
+        reader.text()  # its alias
         reader.take(8)  # when it was made
         if tag == _KEY:
             protected = reader.take(reader.number())
             chain = tuple(_certificate(reader, version) for _ in range(reader.number()))
-            keys.append(JksKey(alias=alias, protected=protected, chain=chain))
+            keys.append(JksKey(protected=protected, chain=chain))
         elif tag == _TRUSTED:
             trusted.append(_certificate(reader, version))
         else:

@@ -74,7 +74,6 @@ class SaslServer:
 class ClientSecurity:
     """The security for reaching a listener."""
 
-    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     tls: ssl.SSLContext | None = None
     sasl: SaslClient | None = None
 
@@ -83,7 +82,6 @@ class ClientSecurity:
 class ServerSecurity:
     """The security that a listener requires."""
 
-    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     tls: ssl.SSLContext | None = None
     sasl: SaslServer | None = None
     principal: Callable[[bytes | None], str] = lambda certificate: ANONYMOUS

@@ -84,7 +84,6 @@ def listener_security(
     with _naming(f"listener {listener}"):
         _refuse_classes(own)
         return ServerSecurity(
-            protocol=wanted,
             tls=tls.server_context(own) if wanted.has_tls else None,
             sasl=_server(own, scram_lookup) if wanted.has_sasl else None,
             principal=mapping(own.get("ssl.principal.mapping.rules", "DEFAULT")),
@@ -151,7 +150,6 @@ def _refuse_classes(settings: Settings) -> None:
 
 def _client(settings: Settings, protocol: SecurityProtocol, mechanism: str) -> ClientSecurity:
     return ClientSecurity(
-        protocol=protocol,
         tls=tls.client_context(settings) if protocol.has_tls else None,
         sasl=_sasl_client(settings, mechanism) if protocol.has_sasl else None,
     )

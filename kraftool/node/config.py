@@ -117,8 +117,6 @@ class NodeConfig:
     log: LogConfig
     max_idle_interval_ms: int
     limits: SocketLimits
-    sasl_mechanism: str
-    """sasl.mechanism.controller.protocol: by which it asks other controllers."""
     authorizer: str
     """authorizer.class.name; empty where anybody may do everything."""
     controller: ControllerConfig
@@ -253,7 +251,6 @@ def config_of(given: Mapping[str, str], *, file: str = "the configuration") -> N
         max_idle_interval_ms=values.number("metadata.max.idle.interval.ms"),
         limits=_limits(values),
         controller=_controller(values),
-        sasl_mechanism=values.text("sasl.mechanism.controller.protocol"),
         authorizer=values.text("authorizer.class.name"),
         super_users=_super_users(values),
         broker_listener=(

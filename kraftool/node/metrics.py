@@ -34,7 +34,6 @@ _STATES: dict[type, str] = {
     Resigned: "resigned",
     Unattached: "unattached",
 }
-_FURTHER_STATES = ("observer", "unattached-voted", "prospective-voted")
 
 
 class MetricSample(NamedTuple):

@@ -131,17 +131,17 @@ def _config_text(directory: StandaloneDirectory, listen: Endpoint) -> str:
     )
 
 
-def broker_lines(config: NodeConfig, *, broker_id: int = 1, port: int = 9092) -> list[str]:
+def broker_lines(config: NodeConfig) -> list[str]:
     """The server.properties of a first broker of the cluster."""
     controller = config.advertised()[config.default_listener]
     return [
         "process.roles=broker",
-        f"node.id={broker_id}",
-        f"listeners=PLAINTEXT://127.0.0.1:{port}",
+        "node.id=1",
+        "listeners=PLAINTEXT://127.0.0.1:9092",
         f"controller.listener.names={_LISTENER}",
         f"listener.security.protocol.map={_PROTOCOLS}",
         f"controller.quorum.bootstrap.servers={controller}",
-        f"log.dirs=/tmp/broker-{broker_id}",
+        "log.dirs=/tmp/broker-1",
         # One broker cannot have three replicas of the topics that Kafka makes for itself.
         "offsets.topic.replication.factor=1",
         "transaction.state.log.replication.factor=1",

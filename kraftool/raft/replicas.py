@@ -6,7 +6,6 @@ up, and the high watermark rule: what a majority has, once that is beyond the ep
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import field
 
 from kraftool.decoders.dataclass import dataclass
@@ -65,10 +64,6 @@ class Replicas:
         replica.key = key
         return replica
 
-    def all(self) -> Iterator[Replica]:
-        yield from self.voters.values()
-        yield from self.observers.values()
-
     def of(self, key: ReplicaKey) -> Replica:
         """The entry of a fetching node; one that is no voter gets one as an observer."""
         voter = self.voters.get(key.id)
@@ -79,10 +74,6 @@ class Replicas:
     def is_voter(self, key: ReplicaKey) -> bool:
         voter = self.voters.get(key.id)
         return voter is not None and key.is_known_as(voter.key)
-
-    @property
-    def counts_local(self) -> bool:
-        return self.is_voter(self.local)
 
     def committed(self, epoch_start_offset: int) -> int | None:
         """Return what a majority of voters has, if that is beyond the start of the leader's

@@ -22,8 +22,6 @@ from kraftool.repair.survey import LEADER_EPOCHS, Survey, SurveyedLog, SurveyedS
 from kraftool.storage.format_plan import META_PROPERTIES
 
 LARGEST_EPOCH = (1 << 31) - 1
-NOBODY = LARGEST_EPOCH
-"""An id that no node has: a vote for it keeps a node from voting in an epoch."""
 
 _QUORUM_STATE = PlanFile(kind=PlanFileKind.QUORUM_STATE, name=quorum_state.FILE_NAME)
 _META = PlanFile(kind=PlanFileKind.META_PROPERTIES, name=META_PROPERTIES)

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kraftool.decoders import fast_path, schema
-from kraftool.decoders.batch import HEADER_SIZE, RecordBatch
+from kraftool.decoders.batch import HEADER_SIZE, NOOP_BATCH, RecordBatch
 from kraftool.decoders.control import BY_ID, read_key
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import read_frame
 from kraftool.repair.plan import RecordCount
-from kraftool.reports.logs.reader import NOOP_BATCH
 
 NOOP = "NO_OP_RECORD"
 _FRAME = 3

@@ -87,7 +87,7 @@ def rehearse_elections(
     plan: Plan, rehearsed: Sequence[Rehearsed], seeds: int, progress: Progress
 ) -> ElectionRehearsal:
     """Simulate on what the plan made of the copies, with so many seeds."""
-    nodes = list(_nodes(plan, rehearsed))
+    nodes = list(_nodes(rehearsed))
     off = {directory.node_id for directory in rehearsed if directory.is_quarantined}
     started = tuple(sorted(node.id for node in nodes if node.id not in off))
     voters = {voter.id for voter in plan.voters_after} or {
@@ -136,7 +136,7 @@ def _asked(rehearsal: ElectionRehearsal) -> Iterator[tuple[Way, bool]]:
 # --- the nodes --------------------------------------------------------------------------------
 
 
-def _nodes(plan: Plan, rehearsed: Sequence[Rehearsed]) -> Iterator[NodeCase]:
+def _nodes(rehearsed: Sequence[Rehearsed]) -> Iterator[NodeCase]:
     """Each node as its copy has it now. Nodes of another cluster id are nodes, too."""
     clusters: defaultdict[str, list[Rehearsed]] = defaultdict(list)
     for directory in rehearsed:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kraftool.decoders.late_pattern import late_pattern
-from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT
+from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, METADATA_FOLDER
 from kraftool.repair.plan import Action, Plan, PlanStep
 from kraftool.repair.plan_file import PlanFile
 from kraftool.repair.ranking import Host
@@ -47,7 +47,6 @@ def copy_step(
     With `files`, only these are copied: they never change, so that the source may run.
     """
     folder = copy_of(source)
-    whole = "__cluster_metadata-0"
     names = " ".join(("meta.properties", *(shlex.quote(file.path) for file in files or ())))
     # The plan repairs it in the source, too, and apply expects it in the copy.
     beside = BOOTSTRAP_CHECKPOINT if source.survey.bootstrap_complaint else ""
@@ -55,7 +54,7 @@ def copy_step(
     what += " folders"
     if files:
         what = f"{listed(file.name for file in files)} of {source.name} to {target.name}"
-    files_to_copy = names if files else " ".join(filter(None, (names, beside, whole)))
+    files_to_copy = names if files else " ".join(filter(None, (names, beside, METADATA_FOLDER)))
     return PlanStep(
         action=Action.COPY,
         hosts=(source.name, target.name),

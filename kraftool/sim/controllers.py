@@ -329,14 +329,12 @@ class Controllers(Checker):
         for topic_id, topic in topics.items():
             known = before.topics.by_id.get(topic_id)
             if known is not topic:
-                self._check_topic(image, known, topic)
+                self._check_topic(known, topic)
 
-    def _check_topic(
-        self, image: MetadataImage, known: TopicImage | None, topic: TopicImage
-    ) -> None:
+    def _check_topic(self, known: TopicImage | None, topic: TopicImage) -> None:
         for number, partition in topic.partitions.items():
             old = known.partitions.get(number) if known is not None else None
-            problem = None if old is partition else _problem(image, old, partition)
+            problem = None if old is partition else _problem(old, partition)
             if problem is not None:
                 self.violated(f"partition {topic.name}-{number} {problem}: {partition}")
 
@@ -351,9 +349,7 @@ class Controllers(Checker):
             self.violated(problem)
 
 
-def _problem(
-    image: MetadataImage, old: PartitionRegistration | None, partition: PartitionRegistration
-) -> str | None:
+def _problem(old: PartitionRegistration | None, partition: PartitionRegistration) -> str | None:
     """Return what must not be, of a partition that has just changed."""
     leader = partition.leader
     if not set(partition.isr) <= set(partition.replicas):

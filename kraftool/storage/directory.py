@@ -207,10 +207,7 @@ def _entry(
         name=path,
         place=place,
         size=status.st_size,
-        mode=status.st_mode,
         mtime_ns=status.st_mtime_ns,
-        uid=status.st_uid,
-        gid=status.st_gid,
         opener=_opener(path),
     )
 

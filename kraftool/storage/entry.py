@@ -86,10 +86,7 @@ class Entry:
     name: str
     place: EntryPlace
     size: int
-    mode: int
     mtime_ns: int
-    uid: int
-    gid: int
     opener: Callable[[], ByteSource] = field(repr=False, compare=False)
 
     @property

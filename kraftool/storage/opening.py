@@ -16,6 +16,7 @@ from kraftool.decoders import checkpoint_files
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import METADATA_TOPIC_ID
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.log_view import LogView
 from kraftool.raft.names import ElectionState, OffsetAndEpoch, VoterSet
@@ -28,8 +29,6 @@ from kraftool.storage.recovery import Cut, Layout, Recovery
 from kraftool.storage.segment_writer import Segment
 from kraftool.storage.snapshots import SnapshotContent
 
-TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
-"""Of __cluster_metadata, in every cluster."""
 _MOST_METADATA = 1 << 10
 
 
@@ -121,7 +120,7 @@ def opened(
         _mend(files, folder, segments, view, report)
         if not has_metadata:
             path = os.path.join(folder, checkpoint_files.PARTITION_METADATA)
-            replace(files, path, checkpoint_files.encode_partition_metadata(TOPIC_ID))
+            replace(files, path, checkpoint_files.encode_partition_metadata(METADATA_TOPIC_ID))
     except BaseException:
         for segment in segments:
             segment.close()
@@ -170,9 +169,9 @@ def _has_partition_metadata(files: Files, folder: str) -> bool:
     if data is None:
         return False
     partition_metadata, _ = checkpoint_files.decode_partition_metadata(data)
-    if partition_metadata.topic_id != TOPIC_ID:
+    if partition_metadata.topic_id != METADATA_TOPIC_ID:
         raise KraftoolError(
-            f"{path} names the topic id {partition_metadata.topic_id}, and not {TOPIC_ID}",
+            f"{path} names the topic id {partition_metadata.topic_id}, and not {METADATA_TOPIC_ID}",
             hint="the folder belongs to another topic, or the file is damaged. If you remove the"
             " file, it is recreated",
         )

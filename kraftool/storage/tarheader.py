@@ -18,7 +18,6 @@ GNU_DIRECTORY = b"D"
 GNU_LONG_NAME = b"L"
 GNU_LONG_LINK = b"K"
 GNU_SPARSE = b"S"
-GNU_VOLUME = b"V"
 PAX = b"x"
 PAX_GLOBAL = b"g"
 # What these hold is about the member that follows.
@@ -47,9 +46,6 @@ class TarHeader:
     """One header block. `sparse` lists (offset, size) of the pieces that are stored."""
 
     name: str
-    mode: int
-    uid: int
-    gid: int
     size: int
     mtime: int
     kind: bytes
@@ -100,9 +96,6 @@ def parse_header(block: bytes, position: int) -> TarHeader:
         kind = REGULAR
     return TarHeader(
         name=name,
-        mode=number(100, 108, "mode"),
-        uid=number(108, 116, "uid"),
-        gid=number(116, 124, "gid"),
         size=0 if kind in WITHOUT_DATA else size,
         mtime=_number(block[136:148], position + 136, "mtime", signed=True),
         kind=kind,

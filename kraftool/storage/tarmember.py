@@ -14,7 +14,7 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.inflate import CountingFeed
 from kraftool.storage.source import StreamSource
-from kraftool.storage.tarheader import Pieces, TarHeader
+from kraftool.storage.tarheader import Pieces
 
 
 @dataclass(slots=True)
@@ -87,7 +87,6 @@ class MemberBytes:
 class TarMember:
     """A regular file or a hard link, under the name that the archive gives it."""
 
-    header: TarHeader
     name: str
     position: int
     """Of its header in the archive."""

@@ -240,7 +240,6 @@ class TarStream:
             yield self._problem("a sparse file with absurd holes", position, self._prefix + name)
         else:
             yield TarMember(
-                header=header,
                 name=name,
                 position=position,
                 size=size,
@@ -260,7 +259,7 @@ class TarStream:
 
     def _link(self, header: TarHeader, name: str, extra: Extra, position: int) -> TarMember:
         target = extra.link_name if extra.link_name is not None else header.link_name
-        return TarMember(header=header, name=name, position=position, link_name=target or name)
+        return TarMember(name=name, position=position, link_name=target or name)
 
     def _entry(self, member: TarMember) -> Entry | None:
         directory, path, place = split_member(member.name)
@@ -276,10 +275,7 @@ class TarStream:
             name=source.name,
             place=place,
             size=member.size,
-            mode=member.header.mode,
             mtime_ns=member.mtime_ns,
-            uid=member.header.uid,
-            gid=member.header.gid,
             opener=lambda: source,
         )
 

@@ -1,4 +1,7 @@
-"""Commands on small fixtures: what start-up is measured and tested with."""
+"""Commands on small fixtures: what start-up is measured and tested with.
+
+No case needs a live quorum, a terminal, Spark or a directory to write to.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,11 @@ CASES = {
     "verify-log": ["verify-log", DATA],
     "verify-snapshot": ["verify-snapshot", DATA],
     "diff-voters": ["diff-voters", DATA],
+    "diff-state": ["diff-state", DATA, DATA],
     "features": ["features", DATA],
     "explain": ["explain", f"{DATA}/meta.properties"],
     "shell": ["shell", DATA, "--command", "ls"],
+    "simulate-election": ["simulate-election", DATA, "--jobs", "1"],
     "recover-plan": ["recover", "plan", DATA, "--set", "lost=3,4"],
     "node-help": ["node", "run", "--help"],
 }

@@ -11,7 +11,7 @@ from typing import Any
 from kraftool.commands.log_repeats import Repeats
 from kraftool.commands.node_log import handler
 from kraftool.net.lines import Limit
-from kraftool.net.security import SecurityProtocol, ServerSecurity
+from kraftool.net.security import ServerSecurity
 from tests.net.serving import answer_to, serving
 
 
@@ -89,7 +89,7 @@ def test_a_flood_of_bad_connections_is_a_line_and_a_count() -> None:
     logger.propagate = False
 
     async def run() -> None:
-        async with serving(security=ServerSecurity(protocol=SecurityProtocol.PLAINTEXT)) as (_, at):
+        async with serving(security=ServerSecurity()) as (_, at):
             for _ in range(3):
                 await asyncio.gather(*(answer_to(at, b"\xff\xff\xff\xff") for _ in range(20)))
 

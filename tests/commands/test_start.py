@@ -1,113 +1,135 @@
-"""What each command imports until it is done: a module more fails here, and not in a measurement.
+"""What each command imports until it is done: what came in fails here, and not in a measurement.
 
-`tests/commands/start/` has a list for each of CASES: our modules, the packages of others, and of
-Python's library what is large. A module that is not in the list has to be worth its time, or be
-imported where it is used. `KRAFTOOL_REWRITE=1 pytest tests/commands/test_start.py` writes the
-lists, to be read in the diff; `make bench-start` measures.
+`start.txt` has our modules that each of CASES imports, their lines and classes, and the packages of
+others and of Python's library what is large. It is the table that `make size` prints.
+`KRAFTOOL_REWRITE=1 pytest tests/commands/test_start.py` writes it, to be read in the diff;
+`make bench-start` measures the time.
 """
 
 from __future__ import annotations
 
 import ast
 import os
-import subprocess
-import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.commands.start_cases import CASES, variables
+from tests.commands.start_cases import CASES
+from tools import size
+from tools.size import Size, Start
 
 ROOT = Path(__file__).resolve().parents[2]
-LISTS = Path(__file__).parent / "start"
-LARGE = {
-    "argparse",
-    "asyncio",
-    "concurrent",
-    "ctypes",
-    "email",
-    "http",
-    "importlib.metadata",
-    "logging",
-    "multiprocessing",
-    "sqlite3",
-    "ssl",
-    "tarfile",
-    "unittest",
-    "xml",
-    "zipfile",
-}
-"""Of Python's library: what takes over a millisecond and nothing here needs at the start."""
-JYTHON = "org"
-"""What Python's own `copy` tries to import."""
+MARGIN = 0.03
+"""How far a number may be from the table's, either way. A change to a few modules stays within it;
+a command with fewer than 34 modules may import no other one. A gain has to be written down, too, so
+that it cannot be lost unnoticed."""
+RENEW = "KRAFTOOL_REWRITE=1 pytest tests/commands/test_start.py"
 READING = ("dump", "doctor", "state", "dump-log", "timeline", "verify-log", "features")
 
 
-def _imported(words: list[str], more: dict[str, str] | None = None) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", *words],
-        cwd=ROOT,
-        env=os.environ | (more or {}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    lines = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
-    return {line.rpartition("|")[2].strip() for line in lines}
+def _outside(table: Size, now: Size) -> list[str]:
+    """Return the numbers that are further from the table's than the margin."""
+    return [
+        f"{count} {what}, {'more' if count > listed else 'fewer'} than {listed} in the table"
+        for what, listed, count in zip(Size._fields, table, now, strict=True)
+        if abs(count - listed) > listed * MARGIN
+    ]
 
 
-@cache
-def _bare() -> set[str]:
-    """What Python imports before anything of ours, with what an installation adds to that."""
-    return _imported(["-c", "pass"])
-
-
-def _listed(modules: set[str]) -> set[str]:
-    """Of these modules what a list has."""
-    listed = {name for name in modules if name.startswith("kraftool.")}
-    for name in modules - _bare():
-        package = name.partition(".")[0]
-        if package not in {*sys.stdlib_module_names, "kraftool", JYTHON}:
-            listed.add(package)
-    return listed | (modules & LARGE)
-
-
-def _read(name: str) -> set[str]:
-    return set((LISTS / f"{name}.txt").read_text(encoding="utf-8").split())
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_command_imports_no_more_than_its_list_has(name: str) -> None:
-    imported = _listed(_imported(["-m", "kraftool", *CASES[name]], variables(name)))
+@pytest.fixture(scope="module")
+def table() -> dict[str, Start]:
     if os.environ.get("KRAFTOOL_REWRITE") == "1":
         assert not os.environ.get("CI"), "nothing is rewritten there"
-        (LISTS / f"{name}.txt").write_text("".join(f"{module}\n" for module in sorted(imported)))
-    assert "kraftool.commands" in imported
-    assert sorted(imported - _read(name)) == []
+        size.TABLE.write_text(f"{size.table({name: size.start(name) for name in CASES})}\n")
+    return size.read(size.TABLE.read_text())
+
+
+def test_the_table_has_every_command(table: dict[str, Start]) -> None:
+    assert [*table] == [*CASES], RENEW
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_list_has_only_modules_that_there_are(name: str) -> None:
-    ours = {module for module in _read(name) if module.startswith("kraftool.")}
-    gone = [
-        module
-        for module in sorted(ours)
-        if not (ROOT / module.replace(".", "/")).with_suffix(".py").exists()
-        # The native module has its types only.
-        and not (ROOT / module.replace(".", "/")).with_suffix(".pyi").exists()
-        and not (ROOT / module.replace(".", "/") / "__init__.py").exists()
+def test_a_command_imports_what_the_table_has(name: str, table: dict[str, Start]) -> None:
+    now = size.start(name)
+    outside = _outside(table[name].size, now.size)
+    if outside:
+        pytest.fail(
+            f"{name} imports {'; '.join(outside)}. If it has to be so, renew the table: {RENEW}\n"
+            f"{size.changes(name)}",
+            pytrace=False,
+        )
+    assert now.packages == table[name].packages, RENEW
+
+
+def test_a_margin_is_left_on_both_sides() -> None:
+    table = Size(modules=200, lines=10_000, classes=100)
+    assert _outside(table, Size(206, 10_300, 97)) == []
+    assert _outside(table, Size(207, 10_301, 100)) == [
+        "207 modules, more than 200 in the table",
+        "10301 lines, more than 10000 in the table",
     ]
-    assert gone == []
+    assert _outside(table, Size(200, 9_699, 96)) == [
+        "9699 lines, fewer than 10000 in the table",
+        "96 classes, fewer than 100 in the table",
+    ]
+    small = Size(modules=32, lines=900, classes=9)
+    assert _outside(small, small._replace(modules=33))
+
+
+def test_a_table_is_read_as_it_was_written() -> None:
+    starts = {
+        "dump": Start(Size(184, 20_800, 320), ("orjson", "rich")),
+        "version": Start(Size(15, 900, 9), ()),
+    }
+    assert size.read(size.table(starts)) == starts
+
+
+def test_lines_are_counted_without_blank_ones_comments_and_docstrings() -> None:
+    source = '''"""A module.
+
+    Its second line.
+    """
+
+    # A comment.
+    TEXT = """one
+
+    three
+    """  # counts as 3: a blank line is none
+    """What TEXT is."""
+
+
+    class Outer(
+        object,
+    ):
+        """A class."""
+
+        class Inner: ...  # in the other
+
+        def text(self) -> str:
+            "Return it."
+
+            return (  # a comment
+                # another one
+                TEXT
+            )
+    '''
+    source = source.replace("\n    ", "\n")
+    assert size.count(source) == Size(modules=1, lines=3 + 3 + 1 + 1 + 3, classes=2)
+
+
+def test_modules_that_came_left_or_changed_are_named_the_largest_first() -> None:
+    then = {"left": Size(1, 30, 1), "same": Size(1, 90, 1), "grew": Size(1, 10, 1)}
+    now = {"same": Size(1, 90, 1), "grew": Size(1, 15, 1), "came": Size(1, 400, 2)}
+    assert size.changed_lines(then, now) == ["  +400 came new", "   -30 left gone", "    +5 grew"]
 
 
 def test_no_command_waits_for_typer_pydantic_or_another_command() -> None:
-    listed = {name: _read(name) for name in CASES}
-    assert not [name for name, modules in listed.items() if "pydantic" in modules]
-    assert not [name for name in listed if name.startswith("dump") and "textual" in listed[name]]
-    assert "kraftool.commands.recover_plan" not in listed["dump"]
-    assert [name for name in listed if "typer" in listed[name]] == [*filter(_is_help, listed)]
+    packages = {name: size.start(name).packages for name in CASES}
+    assert not [name for name in CASES if "pydantic" in packages[name]]
+    assert not [name for name in CASES if name.startswith("dump") and "textual" in packages[name]]
+    assert "kraftool.commands.dump" in size.imported("dump")
+    assert "kraftool.commands.recover_plan" not in size.imported("dump")
+    assert [name for name in CASES if "typer" in packages[name]] == [*filter(_is_help, CASES)]
 
 
 def _is_help(name: str) -> bool:
@@ -118,7 +140,7 @@ def _is_help(name: str) -> bool:
 def test_modules_at_the_start_take_the_quicker_dataclass() -> None:
     """Those that read directories: the standard decorator was a third of their start."""
     slow = []
-    for module in sorted(set().union(*map(_read, READING))):
+    for module in sorted(set().union(*map(size.imported, READING))):
         path = (ROOT / module.replace(".", "/")).with_suffix(".py")
         if not module.startswith("kraftool.") or not path.exists():
             continue

@@ -110,15 +110,15 @@ def test_other_names_are_no_checkpoints(name: str) -> None:
         ("a-b-1", FolderName(topic="a-b", partition=1)),
         (
             "a.b-1.0f3c-delete",
-            FolderName(topic="a.b", partition=1, state=FolderState.DELETE, unique_id="0f3c"),
+            FolderName(topic="a.b", partition=1, state=FolderState.DELETE),
         ),
         (
             "a-1.0f3c-future",
-            FolderName(topic="a", partition=1, state=FolderState.FUTURE, unique_id="0f3c"),
+            FolderName(topic="a", partition=1, state=FolderState.FUTURE),
         ),
         (
             "a-1.0f3c-stray",
-            FolderName(topic="a", partition=1, state=FolderState.STRAY, unique_id="0f3c"),
+            FolderName(topic="a", partition=1, state=FolderState.STRAY),
         ),
         ("a-0-delete", None),
         ("a.0f3c-delete", None),
@@ -144,7 +144,7 @@ def test_written_names_come_back(offset: int, epoch: int) -> None:
     assert part == CheckpointName(offset=offset, epoch=epoch, state=FileState.PART, random="77")
     segment = names.parse_segment_name(names.write_segment_name(offset, ".log"))
     assert segment == SegmentName(base_offset=offset, suffix=".log")
-    folder = names.parse_folder_name(names.write_folder_name("a.b-c", epoch))
+    folder = names.parse_folder_name(f"a.b-c-{epoch}")
     assert folder == FolderName(topic="a.b-c", partition=epoch)
 
 

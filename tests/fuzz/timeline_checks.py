@@ -157,7 +157,7 @@ def _node(number: int, segments: Sequence[bytes]) -> NodeLog:
         node.segments.append(
             Entry(
                 directory=node.path, path=name, name=f"{node.path}/{name}",
-                place=EntryPlace.PARTITION, size=len(data), mode=0o644, mtime_ns=0, uid=0, gid=0,
+                place=EntryPlace.PARTITION, size=len(data), mtime_ns=0,
                 opener=partial(BytesSource, "a.log", data),
             )
         )  # fmt: skip

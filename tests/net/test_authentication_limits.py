@@ -17,7 +17,6 @@ from kraftool.net.security import (
     ClientSecurity,
     SaslClient,
     SaslServer,
-    SecurityProtocol,
     ServerSecurity,
 )
 from kraftool.net.server import Server
@@ -27,11 +26,8 @@ from kraftool.raft.names import Endpoint
 from tests.net.certificates import authority, node
 from tests.net.serving import serving, until
 
-SASL = ServerSecurity(
-    protocol=SecurityProtocol.SASL_PLAINTEXT, sasl=SaslServer(plain={"admin": "secret"})
-)
+SASL = ServerSecurity(sasl=SaslServer(plain={"admin": "secret"}))
 ADMIN = ClientSecurity(
-    protocol=SecurityProtocol.SASL_PLAINTEXT,
     sasl=SaslClient(mechanism=PLAIN, user="admin", password="secret"),
 )
 

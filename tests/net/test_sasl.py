@@ -20,7 +20,6 @@ from kraftool.net.security import (
     ClientSecurity,
     SaslClient,
     SaslServer,
-    SecurityProtocol,
     ServerSecurity,
 )
 from kraftool.net.server import Peer
@@ -43,12 +42,11 @@ SERVER = SaslServer(
     plain={"admin": "CANARY-secret", "a=b,c": "CANARY-secret"},
     scram=dict.fromkeys(scram.DIGESTS, _lookup),
 )
-LISTENER = ServerSecurity(protocol=SecurityProtocol.SASL_PLAINTEXT, sasl=SERVER)
+LISTENER = ServerSecurity(sasl=SERVER)
 
 
 def _client(mechanism: str, user: str, password: str) -> ClientSecurity:
     return ClientSecurity(
-        protocol=SecurityProtocol.SASL_PLAINTEXT,
         sasl=SaslClient(mechanism=mechanism, user=user, password=password),
     )
 
@@ -126,9 +124,7 @@ def test_a_login_that_names_nobody_is_logged_with_its_mechanism(
 
 
 def test_a_mechanism_that_is_not_enabled_is_told() -> None:
-    server = ServerSecurity(
-        protocol=SecurityProtocol.SASL_PLAINTEXT, sasl=SaslServer(plain={"admin": "x"})
-    )
+    server = ServerSecurity(sasl=SaslServer(plain={"admin": "x"}))
     with pytest.raises(AuthenticationError) as raised:
         _principal(_client("SCRAM-SHA-256", "admin", "x"), server)
     assert raised.value.hint == "its mechanisms: PLAIN"

@@ -59,9 +59,7 @@ def test_a_replica_keeps_its_entry_when_it_becomes_voter_or_observer() -> None:
     replicas.split(voters(["1", "3"]))
     assert {id_: voter.end_offset for id_, voter in replicas.voters.items()} == {1: 20, 3: 15}
     assert replicas.observers[key("2")].end_offset == 10
-    assert replicas.counts_local
     replicas.split(voters(["2", "3"]))
-    assert not replicas.counts_local
     assert replicas.observers[key("1")].end_offset == 20
 
 

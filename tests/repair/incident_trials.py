@@ -15,9 +15,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.meta_properties import NODE_ID
 from kraftool.raft.names import VoterSet
 from kraftool.repair.apply import Apply
-from kraftool.repair.cases.identity import NODE_ID
 from kraftool.repair.plan import Action, Method, Plan
 from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.request import Acceptance, PlanRequest, with_settings

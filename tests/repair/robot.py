@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kraftool.decoders.meta_properties import NODE_ID
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
-from kraftool.repair.cases.identity import NODE_ID
 from kraftool.repair.plan import Action, Method, Plan, PlanStep
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests import command_server

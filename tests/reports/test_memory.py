@@ -94,7 +94,7 @@ def test_records_of_unknown_types_and_versions_are_not_remembered() -> None:
         value = b"\x01" + unsigned_varint(1000 + number) + unsigned_varint(number)
         with pytest.raises(DecodeError, match="catalogue lacks"):
             framing.decode_record(value)
-    for cached in (framing.record_format, schema.metadata_record, schema.rpc):
+    for cached in (framing.record_format, schema.metadata_record):
         info = cached.cache_info()
         assert info.maxsize == schema.MOST_KEYS
         assert info.currsize <= schema.MOST_KEYS

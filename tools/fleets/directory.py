@@ -20,8 +20,7 @@ from fleets.template import BOOTSTRAP, PARTITION
 from kraftool.decoders import checkpoint_files, meta_properties, producer_state, quorum_state
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.framing import encode_record
-from kraftool.decoders.java_text import METADATA_TOPIC_ID
-from kraftool.decoders.names import write_checkpoint_name
+from kraftool.decoders.names import METADATA_TOPIC_ID, write_checkpoint_name
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
 
 INDEX_INTERVAL = 4096

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kraftool.decoders.codec import Value
+from kraftool.decoders.names import METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft.messages import (
     AddVoterRequest,
@@ -25,8 +26,6 @@ from kraftool.raft.messages import (
 )
 from kraftool.raft.names import NO_ID, OffsetAndEpoch, ReplicaKey, VersionRange
 from kraftool.raft.wire.shapes import (
-    TOPIC,
-    TOPIC_ID,
     NotSendable,
     endpoints,
     id_of,
@@ -156,9 +155,9 @@ def _fetch(asked: FetchRequest, version: int) -> Value:
         "minBytes": 0,
         "maxBytes": asked.max_bytes,
         "topics": [
-            {"topicId": TOPIC_ID, "partitions": [partition]}
+            {"topicId": METADATA_TOPIC_ID, "partitions": [partition]}
             if version >= 13
-            else {"topic": TOPIC, "partitions": [partition]}
+            else {"topic": METADATA_TOPIC, "partitions": [partition]}
         ],
     }
     if version >= 15:
@@ -170,7 +169,7 @@ def _fetch(asked: FetchRequest, version: int) -> Value:
 
 def _read_fetch(value: Value) -> FetchRequest:
     by_id = all("topicId" in topic for topic in value["topics"])
-    name, wanted = ("topicId", TOPIC_ID) if by_id else ("topic", TOPIC)
+    name, wanted = ("topicId", METADATA_TOPIC_ID) if by_id else ("topic", METADATA_TOPIC)
     part = the_partition(value, index="partition", name=name, wanted=wanted)
     partition = part if part is not None else {}
     asker = value.get("replicaId", NO_ID)

@@ -11,6 +11,7 @@ from typing import Any
 
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error
+from kraftool.decoders.names import METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftool.raft.messages import (
     BeginQuorumEpochResponse,
     DescribeQuorumResponse,
@@ -26,8 +27,6 @@ from kraftool.raft.messages import (
 from kraftool.raft.names import UNKNOWN, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.wire.batches import decode_batches, encode_batches
 from kraftool.raft.wire.shapes import (
-    TOPIC,
-    TOPIC_ID,
     endpoint_of,
     endpoints,
     error_of,
@@ -95,7 +94,7 @@ def _fetch(answer: FetchResponse, version: int) -> Value:
         partition["divergingEpoch"] = _offset_and_epoch(answer.diverging_epoch)
     if answer.snapshot_id is not None:
         partition["snapshotId"] = _offset_and_epoch(answer.snapshot_id)
-    topic = {"topicId": TOPIC_ID} if version >= 13 else {"topic": TOPIC}
+    topic = {"topicId": METADATA_TOPIC_ID} if version >= 13 else {"topic": METADATA_TOPIC}
     value["responses"] = [{**topic, "partitions": [partition]}]
     if version >= 17:
         value["nodeEndpoints"] = node_endpoints(answer.leader_id, answer.endpoints)
@@ -107,7 +106,7 @@ def _read_fetch(value: Value, listener: str) -> FetchResponse:
     by_id = all("topicId" in response for response in value["responses"])
     part = the_partition(
         value, topics="responses", name="topicId" if by_id else "topic",
-        wanted=TOPIC_ID if by_id else TOPIC,
+        wanted=METADATA_TOPIC_ID if by_id else METADATA_TOPIC,
     )  # fmt: skip
     if top is not Error.NONE or part is None:
         return FetchResponse(top_error=top if top is not Error.NONE else Error.UNKNOWN_SERVER_ERROR)

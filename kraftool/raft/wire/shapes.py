@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error
+from kraftool.decoders.names import METADATA_TOPIC
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft.names import NO_ID, Endpoint, Endpoints, ReplicaKey, upper
-
-TOPIC = "__cluster_metadata"
-TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 class NotSendable(Exception):
@@ -23,7 +21,7 @@ def one_partition(
     partition: Value, *, index: str = "partitionIndex", name: str = "topicName"
 ) -> list[Value]:
     """The metadata partition's part of a message."""
-    return [{name: TOPIC, "partitions": [{index: 0, **partition}]}]
+    return [{name: METADATA_TOPIC, "partitions": [{index: 0, **partition}]}]
 
 
 def the_partition(
@@ -32,7 +30,7 @@ def the_partition(
     topics: str = "topics",
     index: str = "partitionIndex",
     name: str = "topicName",
-    wanted: str = TOPIC,
+    wanted: str = METADATA_TOPIC,
 ) -> Value | None:
     """The metadata partition's part of a message; None where it names anything else, or more."""
     listed = value[topics]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.decoders.meta_properties import NODE_ID, MetaProperties
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import can_be_source
 from kraftool.repair.edit_builder import meta_properties_of
@@ -21,8 +21,6 @@ from kraftool.repair.plan import Edit, RequiredSetting, Risk
 from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
 from kraftool.repair.request import Acceptance
-
-NODE_ID = "node.id"
 
 
 def meta_properties(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:

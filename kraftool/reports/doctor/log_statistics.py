@@ -16,7 +16,7 @@ from struct import Struct
 from typing import Any
 
 from kraftool.decoders import schema
-from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, Record, RecordBatch
+from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, NOOP_BATCH, Record, RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record
@@ -27,7 +27,7 @@ from kraftool.decoders.walk import Faulty, Item
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.logs.native_reader import native_reader
 from kraftool.reports.logs.native_sieve import part_of, sieve_for
-from kraftool.reports.logs.reader import NOOP_BATCH, Observe
+from kraftool.reports.logs.reader import Observe
 from kraftool.storage.entry import Entry
 
 MOST = 100_000

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import PartitionRegistration
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Evidence, Examination, ExaminedDirectory
+from kraftool.reports.doctor.model import Evidence, ExaminedDirectory
 
 MOST = 5
 """So many partitions are named; the rest is counted."""
@@ -99,12 +99,10 @@ def _field(partition: Partition, name: str) -> str:
     return f"{_WORDS.get(name, name)} {text}"
 
 
-def describe(
-    examination: Examination, patient: ExaminedDirectory, affected: Sequence[Partition]
-) -> tuple[str, ...]:
+def describe(patient: ExaminedDirectory, affected: Sequence[Partition]) -> tuple[str, ...]:
     """kafka-topics for the first few topics among them."""
     topics = list(dict.fromkeys(partition.topic for partition in affected))[:3]
-    server = tools.broker(examination, patient)
+    server = tools.broker(patient)
     return tuple(
         tools.line("kafka-topics", *server, "--describe", "--topic", topic) for topic in topics
     )

@@ -93,7 +93,7 @@ def all_endpoints(examination: Examination, patient: ExaminedDirectory) -> str:
     return ",".join(_recorded(examination.voters_of(patient))) or ANYWHERE
 
 
-def broker(examination: Examination, patient: ExaminedDirectory) -> tuple[str, str]:
+def broker(patient: ExaminedDirectory) -> tuple[str, str]:
     """The option that leads an admin tool to a broker."""
     return broker_in(patient.state.image if patient.state is not None else EMPTY)
 

@@ -12,7 +12,6 @@ from itertools import pairwise
 
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
-from kraftool.raft.connections import Random
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.log_view import LogView, Validity
 from kraftool.raft.names import (
@@ -22,7 +21,6 @@ from kraftool.raft.names import (
     ReplicaKey,
     VoterSet,
 )
-from kraftool.raft.raft import Raft
 from kraftool.raft.records import Batch, ControlRecord, KRaftVersion, Voters
 from kraftool.raft.settings import NodeSettings
 from kraftool.reports.findings.finding import Finding
@@ -237,16 +235,6 @@ class NodeCase:
             and self.end.epoch == kept.epoch
         )
 
-    def core(self, random: Random) -> Raft:
-        """The node as it is when it starts."""
-        return Raft(
-            self.settings,
-            random,
-            self.log.view(),
-            self.log.control(self.settings.static_voters),
-            self.election,
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionCase:
@@ -320,16 +308,6 @@ class ElectionCase:
     def borders(self) -> set[int]:
         offsets: set[int] = set()
         return offsets.union(*(node.log.borders for node in self.nodes))
-
-    def place_of(self, endpoint: Endpoint) -> int | None:
-        """The node that listens somewhere."""
-        for node in self.nodes:
-            if endpoint in node.settings.listeners.values():
-                return node.id
-        for voter in self.voters:
-            if endpoint in voter.endpoints.values():
-                return voter.key.id
-        return None
 
     def with_node(self, node: NodeCase) -> ElectionCase:
         others = [node_case for node_case in self.nodes if node_case.id != node.id]

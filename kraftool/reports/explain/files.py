@@ -23,7 +23,7 @@ from kraftool.decoders import (
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.json_text import JsonError, Member, read_members, skip_blanks
-from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.kinds import META_KEYS, FileKind
 from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.redact import BROKER, MASK, is_harmless
 from kraftool.decoders.spec import annotate_by
@@ -165,7 +165,7 @@ def explain_text(kind: FileKind, data: bytes, request: ExplainRequest) -> Iterat
         case FileKind.QUORUM_STATE:
             rows, findings = _json_rows(stretch), quorum_state.decode(data)[1]
         case FileKind.META_PROPERTIES:
-            rows = _property_rows(stretch, _META_KEYS, request.show_secrets)
+            rows = _property_rows(stretch, META_KEYS, request.show_secrets)
             findings = meta_properties.decode(data)[1]
         case FileKind.PROPERTIES:
             rows = _property_rows(stretch, frozenset(), request.show_secrets)
@@ -188,7 +188,6 @@ def explain_text(kind: FileKind, data: bytes, request: ExplainRequest) -> Iterat
     yield from marked(with_findings(rows, findings), request.position)
 
 
-_META_KEYS = frozenset({"version", "cluster.id", "broker.id", "node.id", "directory.id"})
 _LINE_END = late_pattern(rb"\r\n|\r|\n")
 _COMMENT = late_pattern(rb"[ \t\f]*(?:[#!].*)?", re.DOTALL)
 _CONTROL = late_pattern(r"[\x00-\x08\x0e-\x1f]")

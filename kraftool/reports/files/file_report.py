@@ -41,7 +41,6 @@ LARGEST_WHOLE = 32 << 20
 
 BATCH_KINDS = frozenset({FileKind.LOG, FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT})
 SNAPSHOT_KINDS = frozenset({FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT})
-METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,13 +356,13 @@ def _partition_metadata(report: FileReport, data: bytes) -> tuple[Content, tuple
         odd=dir_kinds.TEXT,
     )
     in_metadata = report.path.startswith(f"{names.METADATA_FOLDER}/")
-    if in_metadata and metadata.accepted and metadata.topic_id != METADATA_TOPIC_ID:
+    if in_metadata and metadata.accepted and metadata.topic_id != names.METADATA_TOPIC_ID:
         findings += (
             dir_kinds.TOPIC_ID.at(
                 report.name,
                 "the topic id of another topic",
                 field="topic_id",
-                expected=METADATA_TOPIC_ID,
+                expected=names.METADATA_TOPIC_ID,
                 found=str(metadata.topic_id),
             ),
         )

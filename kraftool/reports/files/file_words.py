@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
-from kraftool.decoders.names import FileState
+from kraftool.decoders.names import METADATA_TOPIC_ID, FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
-from kraftool.reports.files.file_report import METADATA_TOPIC_ID, EntryList, FileReport, Settings
+from kraftool.reports.files.file_report import EntryList, FileReport, Settings
 from kraftool.reports.logs.summary import LogSummary, TypeCount
 from kraftool.reports.text.words import many, offsets
 from kraftool.storage.entry import FolderCounts

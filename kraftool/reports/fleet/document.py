@@ -21,7 +21,7 @@ from kraftool.reports.fleet.model import (
     SinceRun,
     VersionCount,
 )
-from kraftool.reports.text.json_document import JsonLines, json_line
+from kraftool.reports.text.json_document import JsonLines
 from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingObject, finding_members
 
@@ -65,16 +65,6 @@ class Lists:
     directories: Iterable[bytes]
     divergences: Iterable[bytes]
     findings: Iterable[bytes]
-
-
-def lists_of(audit: FleetAudit) -> Lists:
-    """Those of the model, which has no more than it can hold."""
-    return Lists(
-        clusters=map(json_line, audit.clusters),
-        directories=map(json_line, audit.directories),
-        divergences=map(json_line, audit.divergences),
-        findings=map(json_line, audit.findings),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

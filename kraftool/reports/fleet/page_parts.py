@@ -98,7 +98,7 @@ def badge(severity: Severity) -> str:
     return f'<span class="b {severity.value}">{GLYPHS[severity]} {severity.value}</span>'
 
 
-def severities(counts: FindingCounts, *, fine: str = "✓") -> str:
+def severities(counts: FindingCounts) -> str:
     """Counts as HTML, shape and number of each severity that there is."""
     marks = [
         f'<span class="n {severity.value}" title="{counted(number, NOUNS[severity])}">'
@@ -106,7 +106,7 @@ def severities(counts: FindingCounts, *, fine: str = "✓") -> str:
         for severity, number in each_severity(counts)
         if number
     ]
-    return "".join(marks) or f'<span class="n good" title="nothing found">{fine}</span>'
+    return "".join(marks) or '<span class="n good" title="nothing found">✓</span>'
 
 
 def each_severity(counts: FindingCounts) -> tuple[tuple[Severity, int], ...]:

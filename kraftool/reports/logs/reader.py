@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from kraftool.decoders import codec
-from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
+from kraftool.decoders.batch import HEADER_SIZE, NOOP_BATCH, Record, RecordBatch
 from kraftool.decoders.bit_flip import ExpectedBatch, flipped_bit
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.control import read_key
@@ -54,8 +54,6 @@ _REGISTRATIONS = {
 }
 _WATCHED = frozenset({_FEATURE, _BEGIN, _END, _ABORT, *_REGISTRATIONS})
 _NOOP = b"\x01\x14\x00"
-NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
-"""The record section of the commonest batch, an idle leader's."""
 
 
 OnControl = Callable[[RecordBatch, LogRecord], None]
@@ -83,7 +81,6 @@ class _Reader:
     not_framed: int = 0
     first_not_framed: LogFault | None = None
     epochs: list[EpochEntry] = field(default_factory=list)
-    highest_epoch: int = -1
     start: int | None = None
     first_timestamp: int | None = None
     last_timestamp: int | None = None

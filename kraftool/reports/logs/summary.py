@@ -106,9 +106,5 @@ class LogSummary:
         return self.walked.intact_end_offset
 
     @property
-    def last_epoch(self) -> int | None:
-        return self.epochs[-1].epoch if self.epochs else None
-
-    @property
     def is_whole(self) -> bool:
         return not self.problems

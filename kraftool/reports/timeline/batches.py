@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kraftool.decoders.batch import HEADER_SIZE, RecordBatch
+from kraftool.decoders.batch import HEADER_SIZE, NOOP_BATCH, RecordBatch
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.log_record import (
     decode_batch,
@@ -22,9 +22,6 @@ from kraftool.decoders.log_record import (
 from kraftool.decoders.segment import BatchSpan
 from kraftool.reports.files.log_findings import log_finding
 from kraftool.reports.findings.finding import Finding
-
-NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
-"""The record section of an idle leader's batch."""
 
 TOPIC_TYPE, PARTITION_TYPE, PARTITION_CHANGE_TYPE, IDLE_TYPE = 2, 3, 5, 20
 _CHANGES = frozenset({0, 1, TOPIC_TYPE, 7, 8, 9, 12, 17, 23, 24, 25, 27, 29})

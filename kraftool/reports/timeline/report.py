@@ -102,7 +102,7 @@ def build(
     has_all = not options.forgets_others
     events = united(event for event in merge.events() if has_all or options.wants(event))
     merged = merge.merged
-    disagreements = tuple(_disagreement(parting, merged, nodes) for parting in merged.partings)
+    disagreements = tuple(_disagreement(parting, nodes) for parting in merged.partings)
     views = tuple(_view(log) for log in nodes)
     all_findings = [*findings, *merged.findings]
     for node in nodes:
@@ -159,7 +159,7 @@ def parted_findings(merged: Merged, nodes: Sequence[NodeLog]) -> Iterator[Findin
     """Yield where the logs part, of a merge that went to its end."""
     views = tuple(_view(node) for node in nodes)
     for parting in merged.partings:
-        yield _parted(_disagreement(parting, merged, nodes), views, nodes)[1]
+        yield _parted(_disagreement(parting, nodes), views, nodes)[1]
 
 
 class _Beginnings:
@@ -222,7 +222,7 @@ def _view(node: NodeLog) -> NodeView:
     )
 
 
-def _disagreement(parting: Parting, merged: Merged, nodes: Sequence[NodeLog]) -> Disagreement:
+def _disagreement(parting: Parting, nodes: Sequence[NodeLog]) -> Disagreement:
     sides = []
     for members, batch in parting.sides:
         log = max((nodes[index] for index in members), key=lambda node: node.end_offset or 0)

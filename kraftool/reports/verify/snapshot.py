@@ -30,6 +30,7 @@ from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as kinds
+from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.replay import Progress
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
@@ -50,9 +51,6 @@ from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.source import BytesSource
-
-MOST_STREAMED = 1 << 30
-"""An archive's logs and snapshots are kept in memory up to here, to be read in their order."""
 
 _OTHERS = frozenset(
     {

@@ -105,17 +105,17 @@ class SnapshotCheck:
         if isinstance(item, Faulty):
             self.batches += item.batch is not None
             self.is_whole = self.is_whole and not item.fault.cuts
-        elif self._counted(item):
+        elif self._counted():
             check_batch(self._notes, item)
             self._judged(item)
 
     def plain(self, span: BatchSpan, at: int, end: int) -> None:
         """Take batches of a span whose form is right, and which hold data."""
         for batch in span.read_batches(at, end):
-            if self._counted(batch):
+            if self._counted():
                 self._judged(batch, self._native)
 
-    def _counted(self, batch: RecordBatch) -> bool:
+    def _counted(self) -> bool:
         """Count a batch. False if it is behind damage, where nothing is judged."""
         self.batches += 1
         return self.is_whole

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kraftool.reports.findings.kinds.log import CRC
-from kraftool.reports.fleet.document import audit_document, lists_of
+from kraftool.reports.fleet.document import Lists, audit_document
 from kraftool.reports.fleet.model import (
     FleetAudit,
     FleetCounts,
@@ -22,8 +22,17 @@ from tests.json_contract import validator
 from tests.reports.fleet.page_fleets import sick, sound
 
 
+def _lists_of(audit: FleetAudit) -> Lists:
+    return Lists(
+        clusters=map(json_line, audit.clusters),
+        directories=map(json_line, audit.directories),
+        divergences=map(json_line, audit.divergences),
+        findings=map(json_line, audit.findings),
+    )
+
+
 def _document(audit: FleetAudit) -> Any:
-    return json.loads(b"".join(json_document(audit_document(audit, lists_of(audit)))))
+    return json.loads(b"".join(json_document(audit_document(audit, _lists_of(audit)))))
 
 
 @pytest.mark.parametrize("audit", [sound(3), sick(5)], ids=["sound", "sick"])
@@ -49,7 +58,7 @@ def test_an_element_is_one_line_and_comes_as_it_is_asked_for() -> None:
             asked.append(number)
             yield json_line(finding)
 
-    lists = lists_of(audit)
+    lists = _lists_of(audit)
     pieces = json_document(audit_document(audit, replace(lists, findings=findings())))
     lines = 0
     for piece in pieces:

@@ -42,7 +42,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=tuple(evidence[:10]),
             commands=(
                 tools.line(
-                    "kafka-cluster", "list-endpoints", *tools.broker(examination, patient),
+                    "kafka-cluster", "list-endpoints", *tools.broker(patient),
                     "--include-fenced-brokers",
                 ),
             ),

@@ -56,7 +56,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             one, fork = _held_against_most(logs, patient, reference, *parted)
             if one.path not in paths:
                 paths.add(one.path)
-                yield _diagnosis(examination, one, fork)
+                yield _diagnosis(one, fork)
 
 
 def _held_against_most(
@@ -116,7 +116,7 @@ def _parts(one: LogStatistics, other: LogStatistics) -> tuple[int, _Batch, _Batc
     return None
 
 
-def _diagnosis(examination: Examination, patient: ExaminedDirectory, fork: _Parting) -> Diagnosis:
+def _diagnosis(patient: ExaminedDirectory, fork: _Parting) -> Diagnosis:
     same_epoch = fork.mine.epoch == fork.theirs.epoch
     only_epoch = fork.mine.crc == fork.theirs.crc
     kind = kinds.SAME_PLACE if same_epoch else log_kinds.DIVERGED

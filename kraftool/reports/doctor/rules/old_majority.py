@@ -9,8 +9,8 @@ without the next; two changes later that no longer holds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory

@@ -17,7 +17,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             if resource.type != TOPIC or resource.name in known:
                 continue
             keys = ", ".join(sorted(configs))
-            server = tools.broker(examination, patient)
+            server = tools.broker(patient)
             yield Diagnosis(
                 finding=kinds.TOPIC_CONFIG.at(
                     patient.path,

@@ -40,19 +40,17 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 )
                 for credential in lost[:5]
             ),
-            commands=tuple(_commands(examination, patient, lost[:5])),
+            commands=tuple(_commands(patient, lost[:5])),
         )
 
 
-def _commands(
-    examination: Examination, patient: ExaminedDirectory, lost: Sequence[Credential]
-) -> Iterator[str]:
+def _commands(patient: ExaminedDirectory, lost: Sequence[Credential]) -> Iterator[str]:
     """Yield the commands that set the passwords again. `read` keeps a password out of the shell's
     history. Each command is one line: a pasted second line would be read as the password."""
     yield "# each command waits until you type the user's password"
     for name, kind in lost:
         alter = tools.line(
-            "kafka-configs", *tools.broker(examination, patient), "--alter",
+            "kafka-configs", *tools.broker(patient), "--alter",
             "--entity-type", "users", "--entity-name", name,
         )  # fmt: skip
         value = f"{MECHANISMS.get(kind, kind)}=[password=$password]"

@@ -37,7 +37,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 commands=(
                     tools.line(
-                        "kafka-configs", *tools.broker(examination, patient), "--alter",
+                        "kafka-configs", *tools.broker(patient), "--alter",
                         "--entity-type", "brokers", "--entity-name", resource.name,
                         "--delete-config", _KEY,
                     ),

@@ -26,8 +26,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 for partition in partitions
                 if any(id in brokers for id in partition.state.replicas)
             ]
-            server = tools.broker(examination, patient)
-            commands = list(of_image.describe(examination, patient, partitions))
+            server = tools.broker(patient)
+            commands = list(of_image.describe(patient, partitions))
             if others:
                 # Records are lost by it, so that nobody is to run it with the others.
                 commands.append(

@@ -45,7 +45,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 commands=(
                     tools.line(
-                        "kafka-configs", *tools.broker(examination, patient), "--alter",
+                        "kafka-configs", *tools.broker(patient), "--alter",
                         "--entity-type", entity[0], *where, "--add-config", f"{_KEY}={fewest}",
                     ),
                 ),

@@ -46,7 +46,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 directory=patient.path,
                 evidence=of_image.evidence(patient, partitions, "leader", "isr", "elr", "replicas"),
-                commands=() if quiet else of_image.describe(examination, patient, partitions),
+                commands=() if quiet else of_image.describe(patient, partitions),
             )
 
 

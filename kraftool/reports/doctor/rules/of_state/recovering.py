@@ -41,5 +41,5 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 directory=patient.path,
                 evidence=of_image.evidence(patient, some, "leader", "isr", "leader_recovery_state"),
-                commands=() if alone else of_image.describe(examination, patient, some),
+                commands=() if alone else of_image.describe(patient, some),
             )

@@ -33,7 +33,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             commands=(
                 of_image.reassignment_file(partitions),
                 tools.line(
-                    "kafka-reassign-partitions", *tools.broker(examination, patient), "--cancel",
+                    "kafka-reassign-partitions", *tools.broker(patient), "--cancel",
                     "--reassignment-json-file", "reassign.json",
                 ),
             ),

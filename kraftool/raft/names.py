@@ -203,6 +203,10 @@ class VoterSet:
             return None
         return VoterSet({**self.voters, voter.key.id: voter})
 
+    def overlaps(self, other: VoterSet) -> bool:
+        """True if majorities of both must share a member: at most one key differs each way."""
+        return len(self.keys - other.keys) <= 1 and len(other.keys - self.keys) <= 1
+
 
 NO_VOTERS = VoterSet()
 

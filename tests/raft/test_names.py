@@ -79,6 +79,24 @@ def test_nobody_is_reached_who_is_no_member() -> None:
     assert voters(1).endpoints_of(2) == {}
 
 
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (voters(1, 2), True),
+        (voters(1, 2, 3), True),
+        (voters(1, 2, 3, 4), True),
+        (voters(1, 2, 4), True),
+        (voters(1, 2, ReplicaKey(3, "new")), True),
+        (voters(1, 4, 5), False),
+        (voters(1), False),
+        (voters(1, ReplicaKey(2, "new"), ReplicaKey(3, "new")), False),
+    ],
+)
+def test_sets_overlap_if_at_most_one_key_differs_each_way(other: VoterSet, expected: bool) -> None:
+    assert voters(1, 2, 3).overlaps(other) is expected
+    assert other.overlaps(voters(1, 2, 3)) is expected
+
+
 @pytest.mark.parametrize(("count", "majority"), [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3)])
 def test_a_majority_is_more_than_half(count: int, majority: int) -> None:
     assert voters(*range(1, count + 1)).majority == majority

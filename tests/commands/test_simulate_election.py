@@ -550,7 +550,26 @@ def test_a_node_on_which_kafka_exits_is_to_be_repaired_before_it_starts(
         flip(snapshot, snapshot.stat().st_size // 2)
     ran = kraftool("simulate-election", *FEW, *(quorum[node] for node in (1, 2, 3)))
     assert ran.code == 3, "part of the snapshots could not be decoded"
-    assert "Repair and start 2, or repair and start 3: with either a leader" in ran.words
+    assert "Kafka exits when it starts on 2 and 3, which count as down" in ran.words
+    assert "→ Plan a recovery with kraftool recover plan before you start any node" in ran.words
+
+
+def test_no_node_is_to_be_repaired_by_itself_if_another_has_more(
+    tmp_path: Path, kraftool: Run
+) -> None:
+    """With node 2 repaired alone, nodes 2 and 3 would elect 3, and cut off what only 1 shows."""
+    quorum = Quorum(tmp_path, EQUAL, [1, 2, 3])
+    for node, part in ((2, 0.6), (3, 0.9)):
+        log = quorum.segment(node)
+        flip(log, int(log.stat().st_size * part))
+    (quorum.partition(2) / "quorum-state").write_bytes(b"{")
+    (quorum[1] / "bootstrap.checkpoint").write_bytes(b"")
+    paths = [quorum[node] for node in (1, 2, 3)]
+    of_doctor = kraftool("doctor", *paths).words
+    ran = kraftool("simulate-election", *FEW, *paths)
+    for text in (of_doctor, ran.words):
+        assert "Plan a recovery with kraftool recover plan before you start any node" in text
+    assert "with either a leader" not in ran.words
 
 
 def test_a_node_on_which_kafka_exits_is_repaired_before_another_one_restarts(

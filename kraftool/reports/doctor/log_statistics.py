@@ -187,23 +187,27 @@ class LogStatistics:
         data, last = span.data, at
         while at < end:
             offset, length, epoch, crc = _NOTED(data, at)
-            if len(self.offsets) < MOST_BATCHES:
-                self.offsets.append(offset)
-                self.epochs.append(epoch)
-                self.crcs.append(crc)
+            self._note(offset, epoch, crc)
             last, at = at, at + LOG_OVERHEAD + length
         batch = span.batch(last)
         self._last = (batch.epoch, batch.header.max_timestamp)
 
-    def _note(self, batch: RecordBatch) -> None:
+    def _note(self, offset: int, epoch: int, crc: int) -> None:
+        """Keep a batch. The offsets are to rise: the CRC does not cover them, so of two that do not
+        rise, the one that its neighbours contradict is left out."""
+        if self.offsets and offset <= self.offsets[-1]:
+            if len(self.offsets) > 1 and offset <= self.offsets[-2]:
+                return
+            for kept in (self.offsets, self.epochs, self.crcs):
+                kept.pop()
         if len(self.offsets) < MOST_BATCHES:
-            self.offsets.append(batch.base_offset)
-            self.epochs.append(batch.epoch)
-            self.crcs.append(batch.header.crc)
+            self.offsets.append(offset)
+            self.epochs.append(epoch)
+            self.crcs.append(crc)
 
     def _batch(self, file: str, batch: RecordBatch) -> None:
         header = batch.header
-        self._note(batch)
+        self._note(header.base_offset, header.partition_leader_epoch, header.crc)
         if batch.is_control:
             self._control(file, batch)
         elif header.record_count > 1 or batch.data[HEADER_SIZE:] != NOOP_BATCH:

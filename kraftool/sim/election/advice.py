@@ -36,6 +36,11 @@ def next_steps(report: Report) -> Iterable[AdviceStep]:
     if report.is_elected and (report.grave or report.unseen):
         yield from _save(report)
         return
+    if report.assessment.next_step is NextStep.RECOVER and report.case.cannot_start:
+        # A node that is repaired by itself could lead without records that a plan keeps.
+        commands = tuple(command for _, command in _further(report))
+        yield AdviceStep(f"{next_sentence(report.assessment)}:", commands)
+        return
     yield from _ended(report)
     if report.is_elected:
         yield from _keep(report)
@@ -242,9 +247,13 @@ def _save(report: Report) -> Iterable[AdviceStep]:
 
 def _look_further(report: Report) -> Iterable[AdviceStep]:
     """Yield where to find committed records that no directory shows."""
-    paths = [node.source for node in report.case.nodes if node.source and not node.assumed]
-    for words, command in quorum_commands(report.assessment, paths, "simulate-election"):
+    for words, command in _further(report):
         yield AdviceStep(f"{words}:", (command,))
+
+
+def _further(report: Report) -> Iterable[tuple[str, str]]:
+    paths = [node.source for node in report.case.nodes if node.source and not node.assumed]
+    return quorum_commands(report.assessment, paths, "simulate-election")
 
 
 def _is_rival(case: ElectionCase, node: NodeCase) -> bool:

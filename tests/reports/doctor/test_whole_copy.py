@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from kraftool.reports.findings.finding import Severity
 from tests.reports.doctor.cases import (
     PARTITION,
@@ -28,11 +30,11 @@ def quorum(path: Path, *damaged: int) -> list[Path]:
     return paths
 
 
-def _damage(path: Path) -> None:
+def _damage(path: Path, byte: int = 62, bit: int = 1) -> None:
     log = path / PARTITION / f"{0:020}.log"
     data = bytearray(log.read_bytes())
     size = (len(data) - len(begun().data)) // 7
-    data[len(begun().data) + 3 * size + 62] ^= 1
+    data[len(begun().data) + 3 * size + byte] ^= bit
     log.write_bytes(bytes(data))
 
 
@@ -51,6 +53,18 @@ def test_where_most_are_whole_it_is_info(tmp_path: Path) -> None:
     finding = one(CODE, *paths).finding
     assert finding.severity is Severity.INFO
     assert finding.text.endswith(f"This place is whole in {paths[0]} and {paths[1]}")
+
+
+@pytest.mark.parametrize(("byte", "bit"), [(1, 2), (7, 4)], ids=["beyond all", "below others"])
+def test_an_offset_that_was_changed_hides_no_other_batch(
+    tmp_path: Path, byte: int, bit: int
+) -> None:
+    """The CRC does not cover the offset, so the batch counts as sound: its neighbours show it."""
+    paths = quorum(tmp_path)
+    _damage(paths[2], byte, bit)
+    finding = one(CODE, *paths).finding
+    assert finding.text.endswith(f"This place is whole in {paths[0]} and {paths[1]}")
+    assert finding.severity is Severity.INFO
 
 
 def test_where_nobody_has_it_only_a_snapshot_beyond_helps(tmp_path: Path) -> None:

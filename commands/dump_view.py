@@ -37,7 +37,6 @@ from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import Voter
 from kraftool.reports.directory.report import DumpReport
-from kraftool.reports.doctor import tools
 from kraftool.reports.files.file_words import folder_counts, holds
 from kraftool.reports.files.metadata_summary import (
     MetadataSummary,
@@ -48,6 +47,7 @@ from kraftool.reports.files.metadata_summary import (
 )
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import KINDS
+from kraftool.reports.text import shell_text
 from kraftool.reports.text.words import ids, many, size, transactions
 from kraftool.reports.voters.node_directory import NodeDirectory
 
@@ -66,7 +66,7 @@ def write_report(
         if not first:
             output.line()
         first = False
-        doctor = tools.line("kraftool", "doctor", report.path)
+        doctor = shell_text.line("kraftool", "doctor", report.path)
         _write_directory(output, directory, zone, doctor, verbose=verbose)
     if report.findings and report.directories:
         output.line()

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from kraftool.commands.remote_script import SETTINGS
 from kraftool.decoders import properties
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT
+from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, META_PROPERTIES
 from kraftool.reports.text.printable import file_text, printable
 from kraftool.storage.entry import METADATA_PARTITION
-from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.repair_journal import FOLDER, NAME
 
 _MOST_DIGITS = 15

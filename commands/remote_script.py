@@ -7,9 +7,13 @@ only the settings of the quorum, so that no secret leaves the node.
 
 from __future__ import annotations
 
-from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, CHECKPOINT_SUFFIX, SEGMENT_SUFFIXES
+from kraftool.decoders.names import (
+    BOOTSTRAP_CHECKPOINT,
+    CHECKPOINT_SUFFIX,
+    META_PROPERTIES,
+    SEGMENT_SUFFIXES,
+)
 from kraftool.storage.entry import METADATA_PARTITION, PARTITION_FILES
-from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.repair_journal import FOLDER, NAME
 from kraftool.storage.unknown_files import MOST_LISTED
 

@@ -18,6 +18,7 @@ WITNESS_MARKER = "kraftool-witness"
 """The file by which kraftool node marks a directory that it runs on."""
 METADATA_FOLDER = f"{METADATA_TOPIC}-0"
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
+META_PROPERTIES = "meta.properties"
 
 OFFSET_DIGITS = 20
 EPOCH_DIGITS = 10

@@ -18,7 +18,7 @@ from kraftool.arrow.fleet import Empty, FleetDirectory, FleetFile, Unread, files
 from kraftool.arrow.places import Files, missing
 from kraftool.decoders import meta_properties, properties
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import parse_folder_name
+from kraftool.decoders.names import META_PROPERTIES, parse_folder_name
 from kraftool.storage.entry import (
     METADATA_PARTITION,
     ROOT_FILES,
@@ -30,7 +30,6 @@ from kraftool.storage.entry import (
 from kraftool.storage.paths import LocationKind, open_path
 from kraftool.storage.remote import RemoteFiles, RemoteItem, is_url, shown_url
 
-_META = "meta.properties"
 _PATTERN = re.compile(r"[*?\[]")
 # Any program may have a .lock.
 _TELLING = frozenset(ROOT_FILES) - {".lock"}
@@ -286,7 +285,7 @@ class FolderLook:
         )
 
     def _data_directory(self, files: Files, shown: str, items: list[RemoteItem]) -> Home:
-        meta = next((item for item in items if item.name == _META), None)
+        meta = next((item for item in items if item.name == META_PROPERTIES), None)
         directory = _identity(files, meta, shown)
         here = sorted(items, key=lambda item: root_order(item.name))
         listed = [_listed(item, item.name, EntryPlace.ROOT) for item in here if not item.is_folder]
@@ -350,7 +349,7 @@ def _identity_beside(root: str, path: str, options: str, shown: str) -> FleetDir
             break
         try:
             files = files_of(whole, options)
-            item = files.item(_META)
+            item = files.item(META_PROPERTIES)
             if item is not None:
                 return _identity(files, item, shown)
         except KraftoolError:

@@ -23,7 +23,7 @@ from kraftool.client.observer import ImageTaker, Observation
 from kraftool.client.observing import LIMIT_S, Progress, Reached, read_log, silent
 from kraftool.decoders import meta_properties, quorum_state
 from kraftool.decoders.meta_properties import MetaProperties
-from kraftool.decoders.names import write_checkpoint_name, write_segment_name
+from kraftool.decoders.names import META_PROPERTIES, write_checkpoint_name, write_segment_name
 from kraftool.net.errors import NetError
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
@@ -114,7 +114,7 @@ def _captured(
             directory_id=view.directory_id(leader.node_id),
         )
         data = meta_properties.encode(meta, written_at=datetime.now(UTC))
-        entries.append(_entry(name, "meta.properties", data))
+        entries.append(_entry(name, META_PROPERTIES, data))
     files: list[tuple[str, bytes | IO[bytes]]] = [
         (quorum_state.FILE_NAME, quorum_state.encode(leader.election)),
         *logs,

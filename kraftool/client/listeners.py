@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from kraftool.client.endpoints import EndpointError, parse_endpoint
 from kraftool.decoders import meta_properties, properties
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import META_PROPERTIES
 from kraftool.net.settings import SettingsError, read_settings
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import Endpoint, Endpoints
@@ -76,7 +77,7 @@ def candidate_of(path: str) -> NewVoter:
     folder = given.get("metadata.log.dir") or given.get("log.dirs") or given.get("log.dir", "")
     folder = folder.split(",")[0].strip()
     directory = os.path.join(os.path.dirname(os.path.abspath(path)), folder)
-    directory_id, cluster_id = _identity(os.path.join(directory, "meta.properties"))
+    directory_id, cluster_id = _identity(os.path.join(directory, META_PROPERTIES))
     return NewVoter(
         node_id=settings.node_id,
         directory_id=directory_id,

@@ -14,6 +14,7 @@ from enum import StrEnum
 from kraftool.decoders import meta_properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.fault import FaultKind
+from kraftool.decoders.names import META_PROPERTIES
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.node.config import NodeConfig
 from kraftool.raft.control_history import ControlHistory
@@ -26,7 +27,6 @@ from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.recovery import Cut
 from kraftool.storage.source import FileSource
 
-_META = "meta.properties"
 _LARGEST = 1 << 20
 
 
@@ -60,7 +60,7 @@ class NodeIdentity:
 def read_identity(config: NodeConfig) -> NodeIdentity:
     """The identity of the metadata directory. Raises NotStarted where Kafka would not start."""
     directory = config.metadata_directory
-    path = os.path.join(directory, _META)
+    path = os.path.join(directory, META_PROPERTIES)
     try:
         with FileSource(path) as source:
             data = source.read_at(0, _LARGEST)

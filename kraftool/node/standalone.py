@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import META_PROPERTIES
 from kraftool.image.metadata_version import METADATA_VERSION, RELEASE_RANGES, level_name
 from kraftool.node.config import NodeConfig, read_config
 from kraftool.raft.names import Endpoint
 from kraftool.storage.files import Files, replace
 from kraftool.storage.format_levels import starting_levels
-from kraftool.storage.format_plan import META_PROPERTIES, plan_format
+from kraftool.storage.format_plan import plan_format
 from kraftool.storage.format_request import FormatRequest
 from kraftool.storage.format_write import write_format
 from kraftool.storage.random_ids import random_uuid

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 
 from kraftool.decoders import meta_properties
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import CHECKPOINT_SUFFIX, METADATA_FOLDER
+from kraftool.decoders.names import CHECKPOINT_SUFFIX, META_PROPERTIES, METADATA_FOLDER
 from kraftool.repair.document import DocumentError
 from kraftool.repair.plan import DirectoryIdentity, Fingerprint
 from kraftool.repair.plan_file import PlanFile, PlanFileKind, target_of
 from kraftool.storage.files import Files, OpenFile, read_whole
-from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.lock_taking import LOCK
 
 CHUNK = 1 << 20

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from kraftool.decoders import checkpoint_files, meta_properties, quorum_state
 from kraftool.decoders.meta_properties import MetaProperties
-from kraftool.decoders.names import write_checkpoint_name, write_segment_name
+from kraftool.decoders.names import META_PROPERTIES, write_checkpoint_name, write_segment_name
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.raft.names import VoterSet
 from kraftool.raft.records import Batch, Voters
@@ -19,7 +19,6 @@ from kraftool.raft.wire.batches import encode
 from kraftool.repair.plan import Edit, Expected, Fingerprint, Piece, SnapshotRecipe
 from kraftool.repair.plan_file import PlanFile, PlanFileKind, is_acted_on
 from kraftool.repair.survey import LEADER_EPOCHS, Survey, SurveyedLog, SurveyedState
-from kraftool.storage.format_plan import META_PROPERTIES
 
 LARGEST_EPOCH = (1 << 31) - 1
 

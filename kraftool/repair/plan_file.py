@@ -13,6 +13,7 @@ from kraftool.decoders import checkpoint_files, quorum_state
 from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.names import (
     BOOTSTRAP_CHECKPOINT,
+    META_PROPERTIES,
     METADATA_FOLDER,
     FileState,
     parse_checkpoint_name,
@@ -20,7 +21,6 @@ from kraftool.decoders.names import (
 )
 from kraftool.repair.document import DocumentError
 from kraftool.reports.logs.file_names import misnamed
-from kraftool.storage.format_plan import META_PROPERTIES
 
 _OTHER_NAME = late_pattern(r"[A-Za-z0-9_][A-Za-z0-9._~+-]{0,199}\Z")
 

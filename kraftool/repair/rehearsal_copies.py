@@ -18,13 +18,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, METADATA_FOLDER
+from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, META_PROPERTIES, METADATA_FOLDER
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.disk import DataDirectory, RepairRefused, reading
 from kraftool.repair.hosts import host_for
 from kraftool.repair.plan import DirectoryIdentity, HostPlan, Plan
 from kraftool.storage.files import Files
-from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.lock import LockState, lock_holder
 
 Progress = Callable[[str, int, int], None]

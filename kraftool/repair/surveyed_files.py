@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import (
     BOOTSTRAP_CHECKPOINT,
+    META_PROPERTIES,
     parse_checkpoint_name,
     parse_segment_name,
 )
@@ -19,7 +20,6 @@ from kraftool.repair.survey import (
 )
 from kraftool.reports.logs.file_names import misnamed
 from kraftool.storage.entry import Entry, EntryPlace
-from kraftool.storage.format_plan import META_PROPERTIES
 
 
 def hashed_files(

@@ -16,10 +16,7 @@ from kraftool import __version__
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
-from kraftool.decoders.names import (
-    BOOTSTRAP_CHECKPOINT,
-    METADATA_FOLDER,
-)
+from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, META_PROPERTIES, METADATA_FOLDER
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.image.uuids import is_reserved_directory
@@ -58,7 +55,6 @@ from kraftool.reports.state.one_pass import ordered
 from kraftool.reports.voters.model import QuorumSettings
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
-from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import ByteSource, BytesSource
 

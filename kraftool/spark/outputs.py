@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from kraftool.decoders.names import META_PROPERTIES
 from kraftool.spark.errors import OccupiedError, UnusableError
 from kraftool.storage.entry import METADATA_PARTITION
 
@@ -21,7 +22,7 @@ def data_directory_around(path: str | Path) -> Path | None:
     for folder in (whole, *whole.parents):
         if folder.name == METADATA_PARTITION:
             return folder.parent
-        if (folder / "meta.properties").is_file() or (folder / METADATA_PARTITION).is_dir():
+        if (folder / META_PROPERTIES).is_file() or (folder / METADATA_PARTITION).is_dir():
             return folder
     return None
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import (
     CHECKPOINT_SUFFIX,
+    META_PROPERTIES,
     METADATA_FOLDER,
     METADATA_TOPIC,
     NAMES_KEPT,
@@ -30,7 +31,7 @@ METADATA_PARTITION = METADATA_FOLDER
 
 # What Kafka keeps directly in a data directory and nowhere else.
 ROOT_FILES = (
-    "meta.properties",
+    META_PROPERTIES,
     "bootstrap.checkpoint",
     ".lock",
     ".kafka_cleanshutdown",

@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from kraftool.decoders import meta_properties
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
@@ -28,11 +27,9 @@ from kraftool.storage.format_levels import FormatImpossible, FormatRefused, star
 from kraftool.storage.format_request import FormatRequest
 from kraftool.storage.format_voters import first_voters
 from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.meta_file import read_meta
 from kraftool.storage.random_ids import random_directory_id
 from kraftool.storage.scram_records import ScramUser
-
-META_PROPERTIES = "meta.properties"
-_META_LIMIT = 1 << 20
 
 
 class DirectoryRole(StrEnum):
@@ -195,6 +192,8 @@ def _look(request: FormatRequest) -> _Found:
     for path in request.directories:
         try:
             meta = read_meta(path)
+        except KraftoolError as error:
+            raise FormatRefused(error.message, hint=error.hint) from error
         except OSError as error:
             unusable.append(f"{path}: {error.strerror or error}")
             if path == request.metadata_directory:
@@ -223,26 +222,6 @@ def _look(request: FormatRequest) -> _Found:
         if lock_holder(path).state is LockState.HELD:
             raise FormatRefused(f"{path} is in use: another process holds its lock")
     return _Found(empty=tuple(empty), formatted=formatted, unusable=tuple(unusable))
-
-
-def read_meta(path: str) -> MetaProperties | None:
-    """A directory's meta.properties; None where there is none. Raises FormatRefused, OSError."""
-    if os.path.exists(path) and not os.path.isdir(path):
-        raise NotADirectoryError(f"{path} is not a directory")
-    if os.path.isdir(path):
-        os.listdir(path)  # one that may not be read is not taken for an empty one
-    try:
-        with open(os.path.join(path, META_PROPERTIES), "rb") as file:
-            data = file.read(_META_LIMIT)
-    except FileNotFoundError:
-        return None
-    meta, findings = meta_properties.decode(data)
-    if not meta.accepted:
-        raise FormatRefused(
-            f"{os.path.join(path, META_PROPERTIES)} cannot be read: {findings[0].describe()}",
-            hint="Kafka would not start on it either",
-        )
-    return meta
 
 
 def _check_meta(request: FormatRequest, path: str, meta: MetaProperties) -> None:

@@ -14,16 +14,12 @@ from datetime import UTC, datetime
 from kraftool.decoders import meta_properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.meta_properties import MetaProperties
-from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, METADATA_FOLDER
+from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, META_PROPERTIES, METADATA_FOLDER
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.names import BOOTSTRAP_SNAPSHOT
 from kraftool.storage.files import Files, replace
-from kraftool.storage.format_plan import (
-    META_PROPERTIES,
-    FormatPlan,
-    PlannedDirectory,
-)
+from kraftool.storage.format_plan import FormatPlan, PlannedDirectory
 from kraftool.storage.lock_taking import DirectoryLock
 from kraftool.storage.snapshots import PartFile, frame_of
 

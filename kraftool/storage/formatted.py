@@ -10,9 +10,10 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.meta_properties import MetaProperties
-from kraftool.storage.format_levels import FormatRefused
-from kraftool.storage.format_plan import META_PROPERTIES, read_meta
+from kraftool.decoders.names import META_PROPERTIES
+from kraftool.storage.meta_file import read_meta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ def look_at(directories: Iterable[str]) -> Formatted:
         there.append(path)
         try:
             meta = read_meta(path)
-        except FormatRefused as error:
+        except KraftoolError as error:
             problems.append(error.message)
             continue
         except OSError as error:

@@ -14,6 +14,7 @@ from kraftool.decoders import meta_properties, quorum_state
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.names import (
+    META_PROPERTIES,
     FileState,
     parse_checkpoint_name,
     segment_offset,
@@ -72,7 +73,7 @@ class DirectoryWatch:
                 entries.append(entry)
         by_name = {entry.basename: entry for entry in entries}
         is_expected = location.kind is LocationKind.DATA_DIRECTORY and bool(entries)
-        node = _meta(by_name.get("meta.properties"), problems, is_expected=is_expected)
+        node = _meta(by_name.get(META_PROPERTIES), problems, is_expected=is_expected)
         state = _state(by_name.get("quorum-state"), problems)
         until = time.monotonic() + budget_s
         lock = lock_holder(location.data_directory)

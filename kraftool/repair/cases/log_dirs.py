@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.decoders.names import META_PROPERTIES
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
-from kraftool.storage.format_plan import META_PROPERTIES
 
 _KEPT = ".before-recovery"
 

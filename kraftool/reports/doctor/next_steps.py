@@ -16,6 +16,7 @@ from kraftool.reports.findings.finding import Finding, Remedy, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.text import shell_text
 
 Steps = Callable[[Finding, Examination, ExaminedDirectory], Iterator[str]]
 
@@ -99,7 +100,7 @@ def _commands(
         subject = patient if patient is not None else examination.patients[0]
         yield from steps(finding, examination, subject)
     elif finding.severity is not Severity.INFO and finding.position is not None:
-        yield tools.on(finding.file, "explain", "--position", finding.position)
+        yield shell_text.on(finding.file, "explain", "--position", finding.position)
 
 
 def _compare_voters(
@@ -140,32 +141,32 @@ def _write_quorum_state(
     yield from tools.epoch_to_write(examination)
     yield tools.on_all(examination, "diff-voters")
     # The plan has the file with this epoch. It is refused as long as voters are missing.
-    paths = examination.paths or (tools.NO_PATH,)
-    yield tools.line("kraftool", "recover", "plan", *paths, "--out", "plan.yaml")
+    paths = examination.paths or (shell_text.NO_PATH,)
+    yield shell_text.line("kraftool", "recover", "plan", *paths, "--out", "plan.yaml")
 
 
 def _move_aside(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     yield from tools.stop_first(patient)
-    yield tools.aside(finding.file)
+    yield shell_text.aside(finding.file)
 
 
 def _copy_first(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
-    yield tools.keep_copy(patient.path)
-    yield tools.on(patient.path, "verify-log")
+    yield shell_text.keep_copy(patient.path)
+    yield shell_text.on(patient.path, "verify-log")
     if finding.position is not None:
-        yield tools.on(finding.file, "explain", "--position", finding.position)
+        yield shell_text.on(finding.file, "explain", "--position", finding.position)
 
 
 def _explain_record(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
-    yield tools.on(finding.file, "explain", "--offset", finding.offset or 0)
-    yield tools.keep_copy(patient.path)
-    yield tools.on(patient.path, "verify-log")
+    yield shell_text.on(finding.file, "explain", "--offset", finding.offset or 0)
+    yield shell_text.keep_copy(patient.path)
+    yield shell_text.on(patient.path, "verify-log")
 
 
 def _verify_snapshot(
@@ -173,19 +174,21 @@ def _verify_snapshot(
 ) -> Iterator[str]:
     """Yield commands that verify a snapshot, and the copy of a whole one from another node. The
     advice says whether it may be moved away."""
-    yield tools.on(finding.file, "verify-snapshot")
-    yield tools.keep_copy(patient.path)
+    yield shell_text.on(finding.file, "verify-snapshot")
+    yield shell_text.keep_copy(patient.path)
     if finding.code not in _REPLACED:
         return
     name = os.path.basename(finding.file)
     other = _whole_snapshot(examination, patient, name)
     if other is not None:
         yield from tools.stop_first(patient)
-        yield tools.line("cp", "-pf", other, os.path.join(tools.partition_folder(patient), name))
+        yield shell_text.line(
+            "cp", "-pf", other, os.path.join(tools.partition_folder(patient), name)
+        )
         who = f"node {patient.node_id}" if patient.node_id is not None else "the node"
         yield f"# then start {who}"
     elif len(examination.patients) > 1:
-        yield tools.line(
+        yield shell_text.line(
             "kraftool", "recover", "plan", *examination.with_data, "--out", "plan.yaml"
         )
 
@@ -224,11 +227,11 @@ def _copy_snapshot(
             # One beyond the log's end would make Kafka wipe the log.
             and log.start_offset <= newest.offset <= log.intact_end_offset
         ):
-            yield tools.on(newest.file, "verify-snapshot")
+            yield shell_text.on(newest.file, "verify-snapshot")
             yield from tools.stop_first(patient)
-            yield tools.line("cp", "-p", newest.file, f"{tools.partition_folder(patient)}/")
+            yield shell_text.line("cp", "-p", newest.file, f"{tools.partition_folder(patient)}/")
             return
-    yield tools.on(patient.path, "verify-log")
+    yield shell_text.on(patient.path, "verify-log")
 
 
 def _describe_replication(
@@ -236,32 +239,32 @@ def _describe_replication(
 ) -> Iterator[str]:
     newest = patient.summary.newest_snapshot
     if newest is not None:
-        yield tools.on(newest.file, "verify-snapshot")
+        yield shell_text.on(newest.file, "verify-snapshot")
     yield tools.quorum(examination, patient, "describe", "--replication")
 
 
 def _dump_transaction(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
-    yield tools.on(patient.path, "dump-log", "--offsets", f"{finding.offset}..")
+    yield shell_text.on(patient.path, "dump-log", "--offsets", f"{finding.offset}..")
 
 
 def _set_bootstrap_servers(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
-    yield tools.settings(
+    yield shell_text.settings(
         finding.file, "controller.quorum.bootstrap.servers",
         tools.all_endpoints(examination, patient),
     )  # fmt: skip
     if finding.code in (dir_kinds.STATIC_IGNORED.code, dir_kinds.NO_BOOTSTRAP.code):
-        yield f"# in {tools.quoted(finding.file)}: remove controller.quorum.voters"
+        yield f"# in {shell_text.quoted(finding.file)}: remove controller.quorum.voters"
 
 
 def _set_static_voters(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     if finding.expected and finding.severity is Severity.ERROR:
-        yield tools.settings(finding.file, finding.field, finding.expected.replace(", ", ","))
+        yield shell_text.settings(finding.file, finding.field, finding.expected.replace(", ", ","))
     yield tools.on_all(examination, "diff-voters")
 
 
@@ -269,16 +272,16 @@ def _upgrade_kraft_version(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     where = tools.controller(examination, patient)
-    yield tools.line("kafka-features", *where, "describe")
+    yield shell_text.line("kafka-features", *where, "describe")
     yield "# once all controllers run Kafka 4.1 or later:"
-    yield tools.line("kafka-features", *where, "upgrade", "--feature", "kraft.version=1")
+    yield shell_text.line("kafka-features", *where, "upgrade", "--feature", "kraft.version=1")
 
 
 def _show_storage(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     properties = patient.settings_file or "server.properties"
-    yield tools.line("kafka-storage", "info", "--config", properties)
+    yield shell_text.line("kafka-storage", "info", "--config", properties)
 
 
 def _write_meta_properties(

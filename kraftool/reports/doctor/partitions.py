@@ -13,6 +13,7 @@ from kraftool.image.image import MetadataImage
 from kraftool.image.topics import PartitionRegistration
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Evidence, ExaminedDirectory
+from kraftool.reports.text import shell_text
 
 MOST = 5
 """So many partitions are named; the rest is counted."""
@@ -104,7 +105,7 @@ def describe(patient: ExaminedDirectory, affected: Sequence[Partition]) -> tuple
     topics = list(dict.fromkeys(partition.topic for partition in affected))[:3]
     server = tools.broker(patient)
     return tuple(
-        tools.line("kafka-topics", *server, "--describe", "--topic", topic) for topic in topics
+        shell_text.line("kafka-topics", *server, "--describe", "--topic", topic) for topic in topics
     )
 
 
@@ -122,4 +123,4 @@ def reassignment_file(affected: Sequence[Partition]) -> str:
         for partition in affected[:100]
     ]  # fmt: skip
     text = json.dumps({"version": 1, "partitions": listed}, separators=(",", ":"))
-    return f"{tools.line('echo', text)} > reassign.json"
+    return f"{shell_text.line('echo', text)} > reassign.json"

@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from kraftool.raft.names import Voter
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import is_local, why_unreachable
 from kraftool.reports.election.assessment import Assessment, NextStep
 from kraftool.reports.election.assessment_words import directories
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.memory import forgetful
+from kraftool.reports.text import shell_text
 from kraftool.reports.text.words import listed, numbered
 
 
@@ -32,7 +32,7 @@ def quorum_commands(
     directories do not name them, because they refuse such a PATH. `stopping` are the nodes whose
     controllers exit at a record.
     """
-    given = [path for path in paths if path not in without_data] or [tools.NO_PATH]
+    given = [path for path in paths if path not in without_data] or [shell_text.NO_PATH]
     without = _without(without_data)
     absent = assessment.not_given
     if assessment.running.is_majority:
@@ -42,7 +42,7 @@ def quorum_commands(
         if broken and command != "recover plan":
             yield (
                 f"To plan the repair of {numbered('node', broken)}{without}",
-                tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
+                shell_text.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
             )
         return
     if assessment.next_step is NextStep.GIVE_OTHERS and assessment.voters:
@@ -52,17 +52,17 @@ def quorum_commands(
         lost = ("--set", f"lost={ids}")
         yield (
             f"If there is no leader, and {directories(absent)} cannot be read any more{without}",
-            tools.line("kraftool", "recover", "plan", *given, *lost, "--out", "plan.yaml"),
+            shell_text.line("kraftool", "recover", "plan", *given, *lost, "--out", "plan.yaml"),
         )
     elif command != "recover plan":
         yield (
             f"To plan what to do on each node{without}",
-            tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
+            shell_text.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
         )
     if command != "simulate-election":
         yield (
             "To see who can be elected, and which records each leader lacks",
-            tools.line("kraftool", "simulate-election", *given),
+            shell_text.line("kraftool", "simulate-election", *given),
         )
 
 
@@ -75,13 +75,13 @@ def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple
     }
     # Nodes of one cluster often have the same paths. The words say that this is a guess.
     places = (os.path.abspath(path) for path in given if _is_of_a_node(path))
-    path = next(places, tools.NO_PATH)
+    path = next(places, shell_text.NO_PATH)
     plan = ["kraftool", "recover", "plan", *given]
     if hosts:
         names = listed(f"{voter} (host {host})" for voter, host in hosts.items())
         yield (
             f"To collect the state of voter {names}, if the path there is the same",
-            tools.line(
+            shell_text.line(
                 "kraftool", "recover", "collect", "--ssh", ",".join(dict.fromkeys(hosts.values())),
                 path, "--out", _COLLECTED,
             ),
@@ -91,7 +91,7 @@ def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple
         file = f"voter-{voter}.collect"
         yield (
             f"On the host of voter {voter}, if the path there is the same, to collect its state",
-            tools.line("kraftool", "recover", "collect", path, "--out", file),
+            shell_text.line("kraftool", "recover", "collect", path, "--out", file),
         )
         plan.append(file)
     files = "its file is" if len(carried) == 1 else "their files are"
@@ -100,7 +100,7 @@ def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple
     fetched = f" {_COLLECTED}/*.collect" if hosts else ""
     yield (
         f"Then, to plan with {directories(assessment.not_given)} too{here}",
-        f"{tools.line(*plan)}{fetched} --out plan.yaml",
+        f"{shell_text.line(*plan)}{fetched} --out plan.yaml",
     )
 
 
@@ -127,8 +127,8 @@ _GONE = "missing or empty"
 
 def health_command(assessment: Assessment) -> str:
     """Return the command that asks a live quorum, with the addresses of the voters that run."""
-    where = ",".join(assessment.running.addresses or assessment.addresses) or tools.ANYWHERE
-    return tools.line("kraftool", "quorum", "health", "--bootstrap-controller", where)
+    where = ",".join(assessment.running.addresses or assessment.addresses) or shell_text.ANYWHERE
+    return shell_text.line("kraftool", "quorum", "health", "--bootstrap-controller", where)
 
 
 # --- a voter whose log is gone -----------------------------------------------------------------
@@ -189,7 +189,7 @@ def _needs(case: ElectionCase, node: NodeCase) -> Iterator[str]:
     voter = case.voters.voters.get(node.id)
     known = voter.key.directory_id if voter is not None else None
     others = (other for other in case.voters if other.key.id != node.id)
-    where = next((str(other.endpoint) for other in others if _is_real(other)), tools.ANYWHERE)
+    where = next((str(other.endpoint) for other in others if _is_real(other)), shell_text.ANYWHERE)
     yield from _dynamic(str(node.id), known or _OLD_DIRECTORY_ID, where, is_formatted=True)
 
 
@@ -205,12 +205,12 @@ def _static(who: str) -> Iterator[str]:
     )
 
 
-_OLD_NODE_ID = tools.Unknown("old-node-id")
-_OLD_DIRECTORY_ID = tools.Unknown("old-directory-id")
+_OLD_NODE_ID = shell_text.Unknown("old-node-id")
+_OLD_DIRECTORY_ID = shell_text.Unknown("old-directory-id")
 
 
 def _dynamic(
-    node_id: str, directory_id: str, where: str = tools.ANYWHERE, *, is_formatted: bool
+    node_id: str, directory_id: str, where: str = shell_text.ANYWHERE, *, is_formatted: bool
 ) -> Iterator[str]:
     formatted = "" if is_formatted else " Format it with --no-initial-controllers first."
     yield (
@@ -221,5 +221,5 @@ def _dynamic(
     )
     anywhere = ("--bootstrap-controller", where, "-i", node_id)
     old = (*anywhere, "-d", directory_id)
-    yield f"  {tools.line('kraftool', 'quorum', 'remove-controller', *old)}"
-    yield f"  {tools.line('kraftool', 'quorum', 'add-controller', *anywhere)}"
+    yield f"  {shell_text.line('kraftool', 'quorum', 'remove-controller', *old)}"
+    yield f"  {shell_text.line('kraftool', 'quorum', 'add-controller', *anywhere)}"

@@ -24,6 +24,7 @@ from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.text import shell_text
 
 _REPLAY = frozenset({log_kinds.REPLAY.code, snap_kinds.REPLAY.code})
 _AFTER_SNAPSHOT = (
@@ -169,7 +170,7 @@ def _runnable(diagnosis: Diagnosis, examination: Examination) -> Diagnosis:
 
 
 def _is_out_of_reach(command: str, patient: ExaminedDirectory) -> bool:
-    name = tools.quoted(patient.path).removesuffix("'")
+    name = shell_text.quoted(patient.path).removesuffix("'")
     return patient.is_stream or (patient.source.is_live and name in command)
 
 
@@ -257,14 +258,14 @@ def _deeper(examination: Examination) -> Iterator[str]:
     if not examination.patients:
         return
     if examination.live:
-        yield tools.line("kraftool", "quorum", "health", *examination.live)
+        yield shell_text.line("kraftool", "quorum", "health", *examination.live)
     if examination.paths:
         yield tools.on_all(examination, "verify-log")
     for patient in examination.patients[:3]:
         newest = patient.summary.newest_snapshot
         on_disk = not patient.source.is_live and not patient.source.name.startswith("-")
         if newest is not None and newest.offset > 0 and on_disk:
-            yield tools.on(newest.file, "verify-snapshot")
+            yield shell_text.on(newest.file, "verify-snapshot")
     if len(examination.patients) > 1 or examination.live:
         yield tools.on_all(examination, "diff-voters")
     if sum(not directory.source.is_live for directory in examination.patients) > 1:

@@ -1,59 +1,23 @@
-"""The commands to run next, with real ids, endpoints and paths in them.
+"""The commands to run next on a quorum that was examined, with its endpoints, ids and paths.
 
-Owns how a command line of Kafka's tools or of kraftool is written. What comes from data is quoted
-for a shell. It refuses to choose: each rule says what it wants to have run.
+Owns which controller or broker a command asks. It refuses to choose: each rule says what it wants
+to have run.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable
 
 from kraftool.decoders.addresses import shown_address
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
-from kraftool.reports.text.words import listed
+from kraftool.reports.text import shell_text
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.entry import METADATA_PARTITION
 
 _TAKE_LIVE = ("diff-voters", "doctor", "features")
-
-
-class Unknown(str):
-    """A word of a command that kraftool does not know. It names the value that belongs there."""
-
-    __slots__ = ()
-
-
-ANYWHERE = Unknown("host:port")
-"""Where no endpoint of a controller or broker is known."""
-NO_PATH = Unknown("path")
-NO_CLUSTER_ID = Unknown("cluster-id")
-
-
-def line(*words: object) -> str:
-    """Return a command line. With an unknown word it is a comment, so that no shell runs an
-    incomplete command. Kafka's own tools have the names that its archive and its image have."""
-    tool, *rest = map(str, words)
-    tool += ".sh" if tool.startswith("kafka-") else ""
-    command = " ".join(map(quoted, (tool, *rest)))
-    unknown = dict.fromkeys(str(word) for word in words if isinstance(word, Unknown))
-    return f"# replace {listed(unknown)}: {command}" if unknown else command
-
-
-def quoted(word: str) -> str:
-    """A word as a shell takes it; one that holds what no terminal should see, in escapes."""
-    if word.isprintable():
-        return shlex.quote(word)
-    escapes = (char if char.isprintable() and char not in "'\\" else _escape(char) for char in word)
-    return f"$'{''.join(escapes)}'"
-
-
-def _escape(character: str) -> str:
-    """By its bytes, whatever the locale; those of a name that is no UTF-8 stand as surrogates."""
-    return "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
 def controller(
@@ -74,7 +38,7 @@ def controller(
         for id in sorted(registered):
             for listener in registered[id].listeners:
                 return "--bootstrap-controller", shown_address(listener.host, listener.port)
-    return "--bootstrap-controller", ANYWHERE
+    return "--bootstrap-controller", shell_text.ANYWHERE
 
 
 def _recorded(voters: SeenVoters | None, without: int | None = None) -> Iterable[str]:
@@ -90,7 +54,7 @@ def _recorded(voters: SeenVoters | None, without: int | None = None) -> Iterable
 
 def all_endpoints(examination: Examination, patient: ExaminedDirectory) -> str:
     """The voters' endpoints as controller.quorum.bootstrap.servers lists them."""
-    return ",".join(_recorded(examination.voters_of(patient))) or ANYWHERE
+    return ",".join(_recorded(examination.voters_of(patient))) or shell_text.ANYWHERE
 
 
 def broker(patient: ExaminedDirectory) -> tuple[str, str]:
@@ -104,11 +68,11 @@ def broker_in(image: MetadataImage) -> tuple[str, str]:
     for registration in sorted(brokers, key=lambda one: (one.fenced, one.id)):
         for listener in registration.listeners:
             return "--bootstrap-server", shown_address(listener.host, listener.port)
-    return "--bootstrap-server", ANYWHERE
+    return "--bootstrap-server", shell_text.ANYWHERE
 
 
 def quorum(examination: Examination, patient: ExaminedDirectory | None, *words: object) -> str:
-    return line("kafka-metadata-quorum", *controller(examination, patient), *words)
+    return shell_text.line("kafka-metadata-quorum", *controller(examination, patient), *words)
 
 
 def remove_controller(
@@ -123,7 +87,7 @@ def remove_controller(
 def add_controller(examination: Examination, patient: ExaminedDirectory) -> str:
     """Run on the node itself, with its own configuration."""
     properties = patient.settings_file or "server.properties"
-    return line(
+    return shell_text.line(
         "kafka-metadata-quorum", "--command-config", properties,
         *controller(examination, patient), "add-controller",
     )  # fmt: skip
@@ -151,24 +115,9 @@ def epoch_to_write(examination: Examination) -> Iterable[str]:
 def on_all(examination: Examination, command: str) -> str:
     """A kraftool command over every PATH that was given, and the live quorum where it takes one."""
     live = examination.live if command in _TAKE_LIVE else ()
-    return line("kraftool", command, *(examination.paths or (() if live else (NO_PATH,))), *live)
-
-
-def on(path: str, command: str, *options: object) -> str:
-    return line("kraftool", command, path, *options)
-
-
-def _beside(path: str) -> str:
-    """The data directory of a PATH, to put something next to it.
-
-    Never into it: a broker refuses to start where a folder's name is no partition's.
-    """
-    path = os.path.normpath(path)
-    if os.path.basename(path) in ("", ".", ".."):
-        path = os.path.abspath(path)
-    if os.path.basename(path) == METADATA_PARTITION:
-        path = os.path.dirname(os.path.abspath(path))
-    return path
+    return shell_text.line(
+        "kraftool", command, *(examination.paths or (() if live else (shell_text.NO_PATH,))), *live
+    )
 
 
 def partition_folder(patient: ExaminedDirectory) -> str:
@@ -178,11 +127,6 @@ def partition_folder(patient: ExaminedDirectory) -> str:
     return os.path.join(patient.path, METADATA_PARTITION)
 
 
-def keep_copy(path: str) -> str:
-    """Copy a directory to a place beside the data directory."""
-    return line("cp", "-a", path, f"{_beside(path)}.copy")
-
-
 def stop_first(patient: ExaminedDirectory) -> Iterable[str]:
     """Yield what comes before a command that changes a directory on which a Kafka runs, as a
     comment.
@@ -190,15 +134,5 @@ def stop_first(patient: ExaminedDirectory) -> Iterable[str]:
     if patient.is_live:
         pid = patient.source.lock.pid
         who = f"process {pid} holds" if pid is not None else "another process holds"
-        yield f"# stop Kafka on this node first: {who} the lock of {quoted(patient.path)}"
-
-
-def aside(file: str) -> str:
-    """Move a file or folder out of a data directory, beside it, under its own name."""
-    directory, name = os.path.split(os.path.normpath(file))
-    return line("mv", file, f"{_beside(directory)}.{name}")
-
-
-def settings(file: str, key: str, value: str) -> str:
-    """A line of a server.properties, as a comment between commands."""
-    return f"# in {quoted(file)}: {key}={value}"
+        path = shell_text.quoted(patient.path)
+        yield f"# stop Kafka on this node first: {who} the lock of {path}"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.reports.doctor.tools import line
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, DivergedSide, Divergence
 from kraftool.reports.fleet.page_parts import PageContext, badge, cell, cut, section, table
 from kraftool.reports.fleet.page_tables import FINDING_COLUMNS, finding_rows
 from kraftool.reports.fleet.page_text import NOTHING, command, count, counted, data, path
 from kraftool.reports.fleet.plots import Figure, Lane, SideRange, lanes
+from kraftool.reports.text.shell_text import line
 
 MOST_CLUSTERS = 40
 MOST_IN_CLUSTER = 5

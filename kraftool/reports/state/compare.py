@@ -12,6 +12,7 @@ from dataclasses import replace
 from kraftool.decoders import meta_properties
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import META_PROPERTIES
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
@@ -176,14 +177,14 @@ def _cluster_of(files: StateFiles) -> str | None:
     """
     for file in (*files.segments, *files.snapshots):
         for entry in file.location.held:
-            if entry.basename == "meta.properties":
+            if entry.basename == META_PROPERTIES:
                 with entry.open() as source:
                     return meta_properties.decode(source.read_at(0, _META_LIMIT))[0].cluster_id
         if not file.path or file.is_named:
             return None
         directory = os.path.dirname(os.path.dirname(os.path.abspath(file.path)))
         try:
-            with FileSource(os.path.join(directory, "meta.properties")) as source:
+            with FileSource(os.path.join(directory, META_PROPERTIES)) as source:
                 return meta_properties.decode(source.read_at(0, _META_LIMIT))[0].cluster_id
         except KraftoolError:
             return None

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.quorum_advice import health_command, quorum_commands
 from kraftool.reports.election.assessment import Assessment, NextStep
 from kraftool.reports.election.assessment_words import next_sentence
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.text import shell_text
 from kraftool.reports.text.words import listed
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.words import all_empty, is_empty, lost, slow
@@ -167,13 +167,13 @@ def _replaced(report: Report) -> Iterable[AdviceStep]:
                 f" {node.id}: remove that one, wait until {node.id} has no lag, and add it from"
                 f" {node.id} itself, with its server.properties:",
             (
-                tools.line(
+                shell_text.line(
                     "kafka-metadata-quorum", *anywhere, "remove-controller",
                     "--controller-id", node.id,
                     "--controller-directory-id", voter.key.directory_id,
                 ),
-                tools.line("kafka-metadata-quorum", *anywhere, "describe", "--replication"),
-                tools.line(
+                shell_text.line("kafka-metadata-quorum", *anywhere, "describe", "--replication"),
+                shell_text.line(
                     "kafka-metadata-quorum", "--command-config", "server.properties", *anywhere,
                     "add-controller",
                 ),
@@ -200,7 +200,7 @@ def _address(report: Report) -> str:
         endpoint = settings.listeners.get(settings.default_listener)
         if endpoint is not None and endpoint.port:
             return str(endpoint)
-    return tools.ANYWHERE
+    return shell_text.ANYWHERE
 
 
 def _save(report: Report) -> Iterable[AdviceStep]:

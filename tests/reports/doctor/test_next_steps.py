@@ -12,10 +12,11 @@ from kraftool.decoders import quorum_state
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import scan
-from kraftool.reports.doctor import next_steps, tools
+from kraftool.reports.doctor import next_steps
 from kraftool.reports.doctor.report import DoctorReport
 from kraftool.reports.findings.finding import Remedy
 from kraftool.reports.findings.kinds import KINDS
+from kraftool.reports.text import shell_text
 from tests.placeholders import inline_placeholders, placeholders
 from tests.reports.doctor.cases import (
     PARTITION,
@@ -70,7 +71,7 @@ def test_a_placeholder_is_recognized() -> None:
 
 
 def test_a_command_with_an_unknown_word_is_a_comment() -> None:
-    assert tools.line("kraftool", "doctor", tools.ANYWHERE) == (
+    assert shell_text.line("kraftool", "doctor", shell_text.ANYWHERE) == (
         "# replace host:port: kraftool doctor host:port"
     )
 

@@ -8,6 +8,7 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 _KEY = "controller.quorum.auto.join.enable"
 
@@ -41,7 +42,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 Evidence(file=patient.settings_file, found=f"{_KEY}=true"),
             ),
             commands=(
-                tools.settings(patient.settings_file, _KEY, "false"),
+                shell_text.settings(patient.settings_file, _KEY, "false"),
                 tools.quorum(examination, patient, "describe", "--status"),
             ),
         )

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from kraftool.decoders.addresses import shown_address
 from kraftool.image.cluster import BrokerRegistration
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import is_local, why_unreachable
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -52,7 +52,7 @@ def _diagnosis(patient: ExaminedDirectory, broker: BrokerRegistration, text: str
         for start in starts[-1:]
     )
     names = [listener.name for listener in broker.listeners]
-    value = f"{names[0] if names else 'listener'}://{tools.ANYWHERE}"
+    value = f"{names[0] if names else 'listener'}://{shell_text.ANYWHERE}"
     return Diagnosis(
         finding=kinds.BROKER_ENDPOINT.at(
             patient.path, text, offset=broker.epoch, field="listeners", found=listeners
@@ -60,6 +60,8 @@ def _diagnosis(patient: ExaminedDirectory, broker: BrokerRegistration, text: str
         directory=patient.path,
         evidence=evidence,
         commands=(
-            tools.settings(f"server.properties of node {broker.id}", "advertised.listeners", value),
+            shell_text.settings(
+                f"server.properties of node {broker.id}", "advertised.listeners", value
+            ),
         ),
     )

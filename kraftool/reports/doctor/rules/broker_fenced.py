@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -41,7 +42,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             directory=patient.path,
             evidence=tuple(evidence[:10]),
             commands=(
-                tools.line(
+                shell_text.line(
                     "kafka-cluster", "list-endpoints", *tools.broker(patient),
                     "--include-fenced-brokers",
                 ),

@@ -24,6 +24,7 @@ from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.text import shell_text
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import Proof, with_verdicts
 from kraftool.reports.voters.holding import (
@@ -194,7 +195,7 @@ def _diagnosis(examination: Examination, case: _Case, severity: Severity | None)
             ),
         ),
         commands=(
-            *(tools.keep_copy(directory.path) for directory in case.having[:3]),
+            *(shell_text.keep_copy(directory.path) for directory in case.having[:3]),
             tools.on_all(examination, "timeline"),
         ),
     )

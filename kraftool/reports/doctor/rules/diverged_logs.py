@@ -11,11 +11,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 from kraftool.reports.timeline import divergence_advice
 
 
@@ -161,9 +161,9 @@ def _diagnosis(patient: ExaminedDirectory, fork: _Parting) -> Diagnosis:
             _evidence(patient, fork.offset, fork.mine, "another"),
         ),
         commands=(
-            tools.keep_copy(patient.path),
-            tools.on(patient.path, "dump-log", "--offsets", f"{fork.offset}.."),
-            tools.on(fork.other.path, "dump-log", "--offsets", f"{fork.offset}.."),
+            shell_text.keep_copy(patient.path),
+            shell_text.on(patient.path, "dump-log", "--offsets", f"{fork.offset}.."),
+            shell_text.on(fork.other.path, "dump-log", "--offsets", f"{fork.offset}.."),
         ),
     )
 

@@ -13,6 +13,7 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LoggedElection
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -65,7 +66,7 @@ def _diagnosis(
             ),
         ),
         commands=(
-            *(tools.keep_copy(copy) for copy in copies),
+            *(shell_text.keep_copy(copy) for copy in copies),
             tools.on_all(examination, "timeline"),
         ),
     )

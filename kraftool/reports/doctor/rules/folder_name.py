@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -25,7 +26,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 directory=patient.path,
                 evidence=(Evidence(file=folder, found="a folder"),),
-                commands=(*tools.stop_first(patient), tools.aside(folder)),
+                commands=(*tools.stop_first(patient), shell_text.aside(folder)),
             )
 
 

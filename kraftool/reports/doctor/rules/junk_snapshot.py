@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.files.metadata_summary import SnapshotSummary
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.text import shell_text
 
 _BROKEN = frozenset(
     kind.code
@@ -43,8 +43,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
             ),
             commands=(
-                tools.aside(newest.file) if _is_spare(patient) else tools.keep_copy(patient.path),
-                tools.on(patient.path, "verify-log"),
+                shell_text.aside(newest.file)
+                if _is_spare(patient)
+                else shell_text.keep_copy(patient.path),
+                shell_text.on(patient.path, "verify-log"),
             ),
         )  # fmt: skip
 

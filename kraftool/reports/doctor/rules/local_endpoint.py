@@ -13,6 +13,7 @@ from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Exam
 from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -64,7 +65,7 @@ def _commands(
     files = [of_node.get(voter.id) or f"server.properties of node {voter.id}" for voter in local]
     return (
         *(
-            tools.settings(file, "advertised.listeners", f"{name}://{tools.ANYWHERE}")
+            shell_text.settings(file, "advertised.listeners", f"{name}://{shell_text.ANYWHERE}")
             for file in files
         ),
         tools.quorum(examination, patient, "describe", "--status"),

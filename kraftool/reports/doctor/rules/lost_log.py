@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from kraftool.reports.doctor import tools
+from kraftool.decoders.names import META_PROPERTIES
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 from kraftool.storage.entry import ROOT_FILES, is_metadata_copy
 
-_FORMATTED = frozenset({"meta.properties", "bootstrap.checkpoint"})
+_FORMATTED = frozenset({META_PROPERTIES, "bootstrap.checkpoint"})
 """What a directory has that was formatted and never used."""
 _MOST_NAMED = 3
 
@@ -69,5 +70,5 @@ def _diagnosis(directory: ExaminedDirectory, left: tuple[Evidence, ...]) -> Diag
         ),
         directory=directory.path,
         evidence=left,
-        commands=(tools.on(copy, "dump"),) if copy else (),
+        commands=(shell_text.on(copy, "dump"),) if copy else (),
     )

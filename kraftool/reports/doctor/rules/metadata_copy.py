@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 from kraftool.storage.entry import METADATA_PARTITION, FolderKind, folder_kind
 
 
@@ -27,8 +28,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 directory=directory.path,
                 evidence=(Evidence(file=folder, found="a folder"),),
                 commands=(
-                    tools.on(tools.partition_folder(directory), "dump"),
-                    tools.on(folder, "dump"),
-                    tools.aside(folder),
+                    shell_text.on(tools.partition_folder(directory), "dump"),
+                    shell_text.on(folder, "dump"),
+                    shell_text.aside(folder),
                 ),
             )

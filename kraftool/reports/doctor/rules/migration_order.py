@@ -9,6 +9,7 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 _STATIC, _DYNAMIC = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
 
@@ -38,8 +39,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     Evidence(file=patient.settings_file, found=f"{_DYNAMIC}={bootstrap}"),
                 ),
                 commands=(
-                    tools.settings(patient.settings_file, _STATIC, _voters(examination, patient)),
-                    tools.line(
+                    shell_text.settings(
+                        patient.settings_file, _STATIC, _voters(examination, patient)
+                    ),
+                    shell_text.line(
                         "kafka-features", *tools.controller(examination, patient),
                         "upgrade", "--feature", "kraft.version=1",
                     ),
@@ -56,5 +59,5 @@ def _voters(examination: Examination, patient: ExaminedDirectory) -> str:
             return ",".join(map(shown_voter, other.static_voters))
     voters = patient.source.in_force
     if voters is not None and voters.source is VoterSource.LEADER_CHANGE:
-        return ",".join(f"{voter.id}@{tools.ANYWHERE}" for voter in voters.voters)
-    return f"id@{tools.ANYWHERE},…"
+        return ",".join(f"{voter.id}@{shell_text.ANYWHERE}" for voter in voters.voters)
+    return f"id@{shell_text.ANYWHERE},…"

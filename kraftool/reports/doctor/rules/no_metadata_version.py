@@ -8,6 +8,7 @@ from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -29,7 +30,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             directory=patient.path,
             evidence=(Evidence(file=patient.path, found="no FeatureLevelRecord"),),
             commands=(
-                tools.on(patient.path, "dump-log", "--type", "AbortTransactionRecord"),
-                tools.line("kafka-features", *controller, "describe"),
+                shell_text.on(patient.path, "dump-log", "--type", "AbortTransactionRecord"),
+                shell_text.line("kafka-features", *controller, "describe"),
             ),
         )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.doctor.snapshot_triggers import overdue, triggers
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -38,9 +38,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
             ),
             commands=(
-                tools.line(
+                shell_text.line(
                     "grep", "-n", "SnapshotGenerator\\|SnapshotEmitter\\|FaultHandler", "server.log"
                 ),
-                tools.on(patient.path, "verify-log"),
+                shell_text.on(patient.path, "verify-log"),
             ),
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.raft.endpoints import shown_endpoint
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import why_unreachable
 from kraftool.reports.doctor.model import Diagnosis, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -35,6 +35,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                         found=shown_endpoint(listener, endpoint),
                     ),
                     commands=(
-                        tools.settings(file, "advertised.listeners", f"{name}://{tools.ANYWHERE}"),
+                        shell_text.settings(
+                            file, "advertised.listeners", f"{name}://{shell_text.ANYWHERE}"
+                        ),
                     ),
                 )

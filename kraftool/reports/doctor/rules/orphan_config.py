@@ -8,6 +8,7 @@ from kraftool.image.configs import TOPIC
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.kinds import snapshot as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -32,7 +33,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     ),
                 ),
                 commands=(
-                    tools.line("kafka-topics", *server, "--create", "--topic", resource.name),
-                    tools.line("kafka-topics", *server, "--delete", "--topic", resource.name),
+                    shell_text.line("kafka-topics", *server, "--create", "--topic", resource.name),
+                    shell_text.line("kafka-topics", *server, "--delete", "--topic", resource.name),
                 ),
             )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 _MECHANISM = "sasl.mechanism.controller.protocol"
 _ENABLED = "sasl.enabled.mechanisms"
@@ -43,8 +43,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 Evidence(file=patient.settings_file, found=f"{key}={','.join(enabled)}"),
             ),
             commands=(
-                tools.settings(patient.settings_file, _MECHANISM, "PLAIN"),
-                tools.settings(patient.settings_file, own, ",".join((*enabled, "PLAIN"))),
+                shell_text.settings(patient.settings_file, _MECHANISM, "PLAIN"),
+                shell_text.settings(patient.settings_file, own, ",".join((*enabled, "PLAIN"))),
             ),
         )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 _RESERVED = frozenset({"AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAQ"})
 """No directory, and a lost one; many brokers may have them."""
@@ -41,6 +41,6 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                         for start in starts[-4:]
                     ),
                     commands=(
-                        tools.on(patient.path, "dump-log", "--type", "RegisterBrokerRecord"),
+                        shell_text.on(patient.path, "dump-log", "--type", "RegisterBrokerRecord"),
                     ),
                 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.decoders.names import FileState
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 _SEVERAL = 3
 """One or two are left of a stop while a snapshot was written."""
@@ -28,5 +28,5 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=tuple(
                 Evidence(file=part.name, found=f"{part.size} bytes") for part in parts[:5]
             ),
-            commands=(tools.line("df", "-h", patient.path),),
+            commands=(shell_text.line("df", "-h", patient.path),),
         )

@@ -11,6 +11,7 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 _MOST_NAMED = 5
 
@@ -62,7 +63,9 @@ def _diagnosis(
     claims_by_id = {id: _own_first(id, claims) for id, claims in sorted(leaders.items())}
     first, second, *_ = (claims[0].evidence for claims in claims_by_id.values())
     by = "; ".join(_words(id, claims, is_given=id in given) for id, claims in claims_by_id.items())
-    copies = tuple(tools.keep_copy(directory.path) for directory in patients if directory.is_read)
+    copies = tuple(
+        shell_text.keep_copy(directory.path) for directory in patients if directory.is_read
+    )
     return Diagnosis(
         finding=kinds.SPLIT_BRAIN.at(
             second.file,

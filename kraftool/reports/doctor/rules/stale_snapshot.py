@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -33,5 +34,5 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     found=f"the log ends here in epoch {log.last_epoch}",
                 ),
             ),
-            commands=(tools.keep_copy(patient.path), tools.on_all(examination, "timeline")),
+            commands=(shell_text.keep_copy(patient.path), tools.on_all(examination, "timeline")),
         )  # fmt: skip

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -33,7 +33,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             directory=patient.path,
             evidence=(Evidence(file=patient.path, found=f"{stray} folders named …-stray"),),
             commands=(
-                tools.line("find", patient.path, "-maxdepth", "1", "-name", "*-stray"),
-                tools.on(patient.path, "dump"),
+                shell_text.line("find", patient.path, "-maxdepth", "1", "-name", "*-stray"),
+                shell_text.on(patient.path, "dump"),
             ),
         )

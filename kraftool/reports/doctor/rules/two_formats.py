@@ -8,6 +8,7 @@ from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 from kraftool.reports.voters.model import HistoryEntry, Origin
 from kraftool.reports.voters.voter_set import keys_changed
 
@@ -58,17 +59,17 @@ def _commands(
     other: ExaminedDirectory,
     theirs: VoterSet,
 ) -> tuple[str, ...]:
-    cluster = other.source.node.cluster_id or tools.NO_CLUSTER_ID
+    cluster = other.source.node.cluster_id or shell_text.NO_CLUSTER_ID
     properties = patient.settings_file or "server.properties"
     one = next((str(endpoint) for voter in theirs for endpoint in voter.endpoints.values()), "")
     return (
         tools.on_all(examination, "diff-voters"),
-        tools.line(
+        shell_text.line(
             "kafka-storage", "format", "--cluster-id", cluster, "--config", properties,
             "--no-initial-controllers",
         ),
-        tools.line(
+        shell_text.line(
             "kafka-metadata-quorum", "--command-config", properties,
-            "--bootstrap-controller", one or tools.ANYWHERE, "add-controller",
+            "--bootstrap-controller", one or shell_text.ANYWHERE, "add-controller",
         ),
     )  # fmt: skip

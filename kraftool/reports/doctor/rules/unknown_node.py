@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.reports.doctor import tools
+from kraftool.decoders.names import META_PROPERTIES
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 from kraftool.storage.entry import ROOT_FILES
 
-_OF_ANY_NODE = frozenset({"meta.properties", "bootstrap.checkpoint", ".lock"})
+_OF_ANY_NODE = frozenset({META_PROPERTIES, "bootstrap.checkpoint", ".lock"})
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -38,7 +39,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 Evidence(file=last.file, position=last.position, offset=last.offset,
                          found="the voters that elected the last leader"),
             ),
-            commands=(tools.line("kafka-storage", "info", "--config",
+            commands=(shell_text.line("kafka-storage", "info", "--config",
                                  patient.settings_file or "server.properties"),),
         )  # fmt: skip
 

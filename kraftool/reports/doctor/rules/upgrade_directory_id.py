@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from kraftool.decoders.kinds import FileKind
 from kraftool.image.metadata_version import FEATURES, KRAFT_VERSION, METADATA_VERSION
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -41,7 +41,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
             ),
             commands=(
-                tools.line(
+                shell_text.line(
                     "kafka-storage",
                     "info",
                     "--config",

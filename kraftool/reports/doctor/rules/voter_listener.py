@@ -9,6 +9,7 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 from kraftool.reports.voters.voter_set import addresses
 
 _KEY = "controller.listener.names"
@@ -47,7 +48,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 for voter in lacking
             ),
             commands=(
-                tools.settings(patient.settings_file, _KEY, ",".join(names)),
+                shell_text.settings(patient.settings_file, _KEY, ",".join(names)),
                 tools.on_all(examination, "diff-voters"),
             ),
         )  # fmt: skip

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 from kraftool.reports.voters.node_directory import NodeDirectory
 
 _MOST_OFFSETS = 5
@@ -103,8 +103,8 @@ def _diagnosis(
             for directory in whole
         ),
         commands=(
-            *(tools.keep_copy(directory.path) for directory in (whole or damaged)[:3]),
-            *(tools.on(directory.path, "verify-log") for directory in (whole or damaged)[:3]),
+            *(shell_text.keep_copy(directory.path) for directory in (whole or damaged)[:3]),
+            *(shell_text.on(directory.path, "verify-log") for directory in (whole or damaged)[:3]),
         ),
     )
 

@@ -8,6 +8,7 @@ from kraftool.image.configs import BROKER
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 _KEY = "min.insync.replicas"
 
@@ -36,7 +37,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     ),
                 ),
                 commands=(
-                    tools.line(
+                    shell_text.line(
                         "kafka-configs", *tools.broker(patient), "--alter",
                         "--entity-type", "brokers", "--entity-name", resource.name,
                         "--delete-config", _KEY,

@@ -11,6 +11,7 @@ from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Exam
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.state.load import LoadedState
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -41,10 +42,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     directory=patient.path,
                     evidence=(_record(patient, feature, level),),
                     commands=(
-                        tools.line(
+                        shell_text.line(
                             "kafka-features", *tools.controller(examination, patient), "describe"
                         ),
-                        tools.on(
+                        shell_text.on(
                             patient.path, "dump-log", "--type", "FeatureLevelRecord"
                         ),
                     ),

@@ -9,6 +9,7 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Examination
 from kraftool.reports.doctor.partitions import Partition
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -32,7 +33,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 # Records are lost by it, so that nobody is to run it with the others.
                 commands.append(
                     "# only if you give up the disk: "
-                    + tools.line(
+                    + shell_text.line(
                         "kafka-leader-election", *server, "--election-type", "unclean",
                         "--topic", others[0].topic, "--partition", others[0].number,
                     )

@@ -8,6 +8,7 @@ from kraftool.reports.doctor import partitions as of_image
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -32,7 +33,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             ),
             commands=(
                 of_image.reassignment_file(partitions),
-                tools.line(
+                shell_text.line(
                     "kafka-reassign-partitions", *tools.broker(patient), "--cancel",
                     "--reassignment-json-file", "reassign.json",
                 ),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.reports.doctor import tools
+from kraftool.reports.text import shell_text
 
 BASH = shutil.which("bash")
 
@@ -29,7 +29,7 @@ BASH = shutil.which("bash")
     ],
 )
 def test_a_shell_reads_back_every_word(word: bytes) -> None:
-    line = tools.line("printf", "%s", os.fsdecode(word))
+    line = shell_text.line("printf", "%s", os.fsdecode(word))
     assert line.isprintable()
     done = subprocess.run(
         [str(BASH), "-c", line], capture_output=True, check=True, env={"LC_ALL": "C"}
@@ -44,7 +44,7 @@ def test_a_copy_goes_beside_the_data_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    target = tools.keep_copy(given).split()[-1]
+    target = shell_text.keep_copy(given).split()[-1]
     assert (tmp_path / target) == tmp_path / "data.copy"
 
 
@@ -54,5 +54,5 @@ def test_a_copy_of_the_folder_one_is_in_goes_beside_it_too(
     inside = tmp_path / "data/__cluster_metadata-0"
     inside.mkdir(parents=True)
     monkeypatch.chdir(inside)
-    assert tools.keep_copy(".") == f"cp -a . {tmp_path / 'data.copy'}"
-    assert tools.aside("quorum-state") == f"mv quorum-state {tmp_path / 'data.quorum-state'}"
+    assert shell_text.keep_copy(".") == f"cp -a . {tmp_path / 'data.copy'}"
+    assert shell_text.aside("quorum-state") == f"mv quorum-state {tmp_path / 'data.quorum-state'}"

@@ -20,7 +20,8 @@ from kraftool.repair.plan import Fingerprint
 from kraftool.repair.snapshot_survey import CheckpointForm, error_of
 from kraftool.repair.survey import SurveyedSnapshot
 from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
-from kraftool.reports.logs.reader import Observe
+from kraftool.reports.logs.native_reader import Taken
+from kraftool.reports.logs.reader import Observe, SpanObserver
 from kraftool.reports.logs.source import LogFile, kind_of
 from kraftool.reports.state.files import StateFiles, files_of
 from kraftool.reports.state.load import (
@@ -175,14 +176,17 @@ class SurveyPass:
         return loaded if loaded.end_offset == end else None
 
 
-class _LogObserver:
+class _LogObserver(SpanObserver):
     """Hands the items of another report's walk to a log."""
 
     def __init__(self, log: LogPass) -> None:
-        self._log, self.plain = log, log.take_span
+        self._log = log
 
     def __call__(self, item: Item) -> None:
         self._log.take(item)
+
+    def plain(self, span: BatchSpan, taken: Taken) -> None:
+        self._log.take_span(span, taken.at, taken.end)
 
 
 def segments_of(entries: Sequence[Entry]) -> list[SegmentFile]:

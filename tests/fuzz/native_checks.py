@@ -29,13 +29,14 @@ from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.repair.log_survey import SegmentFile, survey_log
 from kraftool.reports.logs.dump import LogDump, Selection, TopicNames
+from kraftool.reports.logs.native_reader import Taken
 from kraftool.reports.logs.native_renderer import NativeRenderer
 from kraftool.reports.logs.native_sieve import (
     counting_sieve,
     left_of,
     sieve_of,
 )
-from kraftool.reports.logs.reader import summarize
+from kraftool.reports.logs.reader import SpanObserver, summarize
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.logs.summary import LogSummary
@@ -148,11 +149,11 @@ class _Observer:
         self.seen.append((item.position, item.size, is_sound))
 
 
-class _PlainObserver(_Observer):
+class _PlainObserver(_Observer, SpanObserver):
     """The same of one that takes plain batches by themselves."""
 
-    def plain(self, span: BatchSpan, at: int, end: int) -> None:
-        for batch in span.read_batches(at, end):
+    def plain(self, span: BatchSpan, taken: Taken) -> None:
+        for batch in span.read_batches(taken.at, taken.end):
             self(batch)
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import field
+from functools import partial
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
-from kraftool.decoders import schema
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, NOOP_BATCH, Record, RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
@@ -25,9 +25,8 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_of
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.reports.logs.native_reader import native_reader
-from kraftool.reports.logs.native_sieve import part_of, sieve_for
-from kraftool.reports.logs.reader import Observe
+from kraftool.reports.logs.native_reader import Taken
+from kraftool.reports.logs.reader import Observe, SpanObserver
 from kraftool.storage.entry import Entry
 
 MOST = 100_000
@@ -85,8 +84,8 @@ class BrokerStart:
     file: str
     position: int
     incarnation_id: str
-    place: tuple[tuple[str, str, int], ...]
-    """Its listeners by name, host and port."""
+    listeners: tuple[tuple[str, str, int], ...]
+    """By name, host and port."""
     directories: tuple[str, ...]
 
 
@@ -97,6 +96,15 @@ class CredentialChange:
     offset: int
     credential: Credential
     present: bool
+
+
+class _Place(NamedTuple):
+    """A record's place."""
+
+    file: str
+    position: int
+    offset: int
+    timestamp: int
 
 
 @dataclass(slots=True)
@@ -168,11 +176,13 @@ class LogStatistics:
                         if key == _SCRAM:
                             credentials.add((value["name"], value["mechanism"]))
 
-            def wanted(values: Iterable[bytes]) -> None:
-                for record in map(decode_record, values):
-                    credentials.add((record[2]["name"], record[2]["mechanism"]))
+            def plain(span: BatchSpan, taken: Taken) -> None:
+                for _, _, _, data in taken.watched:
+                    if data[1] == _SCRAM:
+                        value = decode_record(data)[2]
+                        credentials.add((value["name"], value["mechanism"]))
 
-            return _Watched(of_snapshot, wanted, _SCRAM)
+            return _Watching(of_snapshot, plain, (_SCRAM,))
         if segment_offset(entry.basename) is None:
             return None
 
@@ -180,17 +190,21 @@ class LogStatistics:
             if not isinstance(item, Faulty):
                 self._batch(entry.name, item)
 
-        return _Sifted(of_log, self._plain)
+        return _Watching(of_log, partial(self._plain, entry.name), _WANTED)
 
-    def _plain(self, span: BatchSpan, at: int, end: int) -> None:
-        """Batches of a span without a record that is wanted."""
-        data, last = span.data, at
-        while at < end:
+    def _plain(self, file: str, span: BatchSpan, taken: Taken) -> None:
+        """Batches that were read natively, with their wanted records."""
+        data, last, at = span.data, taken.at, taken.at
+        while at < taken.end:
             offset, length, epoch, crc = _NOTED(data, at)
             self._note(offset, epoch, crc)
             last, at = at, at + LOG_OVERHEAD + length
         batch = span.batch(last)
         self._last = (batch.epoch, batch.header.max_timestamp)
+        for position, offset, timestamp, value in taken.watched:
+            if value[1] in _WANTED:
+                place = _Place(file, position, offset, timestamp)
+                self._record(place, value[1], decode_record(value)[2])
 
     def _note(self, offset: int, epoch: int, crc: int) -> None:
         """Keep a batch. The offsets are to rise: the CRC does not cover them, so of two that do not
@@ -212,7 +226,9 @@ class LogStatistics:
             self._control(file, batch)
         elif header.record_count > 1 or batch.data[HEADER_SIZE:] != NOOP_BATCH:
             for record, key, value in _decoded(batch):
-                self._record(file, batch, record, key, value)
+                position = position_in_file(batch, record)
+                place = _Place(file, position, record.offset, record.timestamp)
+                self._record(place, key, value)
         self._last = (batch.epoch, header.max_timestamp)
 
     def _control(self, file: str, batch: RecordBatch) -> None:
@@ -242,9 +258,7 @@ class LogStatistics:
         except KraftoolError:
             return  # the summary tells what is wrong with the records
 
-    def _record(
-        self, file: str, batch: RecordBatch, record: Record, key: int, value: dict[str, Any]
-    ) -> None:
+    def _record(self, place: _Place, key: int, value: dict[str, Any]) -> None:
         if key == _BEGIN:
             self._pending = []
         elif key in (_END, _ABORT):
@@ -252,13 +266,13 @@ class LogStatistics:
             for event in pending if key == _END else ():
                 self._event(event)
         elif key == _REGISTER_CONTROLLER:
-            self.controller_starts[value["controllerId"]] = record.timestamp
+            self.controller_starts[value["controllerId"]] = place.timestamp
         elif key == _REGISTER:
-            self._event(_start(file, batch, record, value))
+            self._event(_start(place, value))
         else:
             self._event(
                 CredentialChange(
-                    offset=record.offset,
+                    offset=place.offset,
                     credential=(value["name"], value["mechanism"]),
                     present=key == _SCRAM,
                 )
@@ -275,65 +289,30 @@ class LogStatistics:
             self.credentials_complete = False
 
 
-class _Watched:
-    """Observes the records of one type in a snapshot."""
+class _Watching(SpanObserver):
+    """Observes a log or a snapshot. Of its plain batches it sees only the records it wants."""
 
-    def __init__(self, see: Observe, take: Callable[[Iterable[bytes]], None], api_key: int) -> None:
-        self._see, self._take = see, take
-        self._reader = native_reader((api_key,))
-
-    def __call__(self, item: Item) -> None:
-        self._see(item)
-
-    def plain(self, span: BatchSpan, at: int, end: int) -> None:
-        """Take plain batches."""
-        part = part_of(span, at, end)
-        if self._reader is None:
-            for batch in part.read_batches(at, end):
-                self._see(batch)
-            return
-        for taken in self._reader.parts(part):
-            if isinstance(taken, RecordBatch):
-                self._see(taken)
-            else:
-                self._take(value for *_, value in taken.watched)
-
-
-class _Sifted:
-    """Observes a log, and looks into those plain batches that have records that are wanted."""
-
-    def __init__(self, see: Observe, passed: Callable[[BatchSpan, int, int], None]) -> None:
-        """`passed` takes batches of a span without a wanted record, between two positions."""
-        self._see, self._passed = see, passed
-        messages = filter(None, map(schema.metadata_record, _WANTED))
-        self._sieve = sieve_for([message.name for message in messages])
+    def __init__(
+        self, see: Observe, take: Callable[[BatchSpan, Taken], None], watched: Collection[int]
+    ) -> None:
+        self._see, self._take, self.watched = see, take, watched
 
     def __call__(self, item: Item) -> None:
         self._see(item)
 
-    def plain(self, span: BatchSpan, at: int, end: int) -> None:
-        """Take plain batches."""
-        part = part_of(span, at, end)
-        left = part.read_batches(at, end) if self._sieve is None else self._sieve.left(part)
-        for batch in left:
-            start = batch.position - span.data_position
-            if start > at:
-                self._passed(part, at, start)
-            at = start + batch.size
-            self._see(batch)
-        if at < end:
-            self._passed(part, at, end)
+    def plain(self, span: BatchSpan, taken: Taken) -> None:
+        self._take(span, taken)
 
 
-def _start(file: str, batch: RecordBatch, record: Record, value: dict[str, Any]) -> BrokerStart:
+def _start(place: _Place, value: dict[str, Any]) -> BrokerStart:
     return BrokerStart(
         broker_id=value["brokerId"],
-        offset=record.offset,
-        timestamp=record.timestamp,
-        file=file,
-        position=position_in_file(batch, record),
+        offset=place.offset,
+        timestamp=place.timestamp,
+        file=place.file,
+        position=place.position,
         incarnation_id=value["incarnationId"],
-        place=tuple(
+        listeners=tuple(
             sorted(
                 (end_point["name"], end_point["host"], end_point["port"])
                 for end_point in value["endPoints"]

@@ -42,11 +42,6 @@ class Sifter(Protocol):
         """The batches that are not passed over, in order."""
 
 
-def part_of(span: BatchSpan, at: int, end: int) -> BatchSpan:
-    """Return some of the batches of a span, for a sifter, which looks at their bytes alone."""
-    return span._replace(at=at, end=end, position=span.data_position + at)
-
-
 class Uncounted(NamedTuple):
     """Batches with records of the selection, of which nothing but their number is known."""
 

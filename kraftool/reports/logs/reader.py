@@ -7,7 +7,8 @@ for Kafka is `directory/findings.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -59,8 +60,23 @@ _NOOP = b"\x01\x14\x00"
 OnControl = Callable[[RecordBatch, LogRecord], None]
 """What wants to see every control record of sound batches."""
 Observe = Callable[[Item], None]
-"""What wants to see every item of the walk. If it has a method `plain(span, at, end)`, that gets
-the batches of a span which are as a KRaft leader writes them, and whose records can be decoded."""
+"""What wants to see every item of the walk."""
+
+
+class SpanObserver(ABC):
+    """Sees every item of the walk, but for plain batches: those come together, by the part of a
+    span in which all are as a KRaft leader writes them, and all records can be decoded."""
+
+    watched: Collection[int] = ()
+    """The api keys of the records that `taken` has for it, beside those of others."""
+
+    @abstractmethod
+    def __call__(self, item: Item) -> None:
+        """Take another item."""
+
+    @abstractmethod
+    def plain(self, span: BatchSpan, taken: Taken) -> None:
+        """Take the plain batches of a part of a span."""
 
 
 @dataclass(slots=True)
@@ -156,6 +172,8 @@ class _Reader:
             self.counts[frame] = self.counts.get(frame, 0) + count
             self.first_seen.setdefault(frame, (position, offset))
         for _, offset, _, value in taken.watched:
+            if value[1] not in _WATCHED:
+                continue
             item = decode_metadata(Record(0, 0, 0, offset, 0, None, value))
             if item.api_key is not None and item.data is not None:
                 self._watch(item.api_key, offset, item.data)
@@ -353,9 +371,8 @@ def _span(
             continue
         reader.plain(span, part)
         for observe in observers:
-            plain = getattr(observe, "plain", None)
-            if plain is not None:
-                plain(span, part.at, part.end)
+            if isinstance(observe, SpanObserver):
+                observe.plain(span, part)
                 continue
             for batch in span.read_batches(part.at, part.end):
                 observe(batch)
@@ -374,7 +391,8 @@ def summarize(
     `read_again` reads what is damaged a second time, to look for a flipped bit; None for a stream.
     """
     reader, walk = _Reader(on_control=on_control), Walk(read_at)
-    native = native_reader(_WATCHED)
+    spans = (observe for observe in observers if isinstance(observe, SpanObserver))
+    native = native_reader(_WATCHED.union(*(observe.watched for observe in spans)))
     reported_position = looked_for = 0
 
     def python(batch: RecordBatch) -> None:

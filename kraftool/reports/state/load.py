@@ -27,7 +27,7 @@ from kraftool.reports.state.files import StateFiles, base_offset, open_state, sn
 from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.placed_records import PlacedRecords, placed_records
 from kraftool.reports.state.replay import Control, Progress, Replay, ReplayWatcher
-from kraftool.reports.state.shell.kafka_text import instant
+from kraftool.reports.text.moments import iso
 from kraftool.storage.paths import Location
 
 
@@ -139,7 +139,7 @@ def _of_snapshot(
         )
     if wanted.until_ms is not None and wanted.until_ms < time:
         raise KraftoolError(
-            f"{file.name} is the state at {_time(time)}; there is no other in it", hint=hint
+            f"{file.name} is the state at {iso(time)}; there is no other in it", hint=hint
         )
     return _loaded(files, start, [file], start.offset)
 
@@ -295,7 +295,7 @@ def start_without(files: StateFiles, wanted: Wanted, tried: list[ReplayStart]) -
         text = f"the log begins at {log_start}, and what came before is in no snapshot"
         missing = snapshot_kinds.MISSING.at(files.path, text)
         return ReplayStart(offset=log_start, findings=(missing,), is_partial=True)
-    asked = f"at {wanted.below}" if wanted.until_ms is None else f"at {_time(wanted.until_ms)}"
+    asked = f"at {wanted.below}" if wanted.until_ms is None else f"at {iso(wanted.until_ms)}"
     raise KraftoolError(
         f"{files.path}: there is no state {asked}: no snapshot is that old,"
         f" and {'there is no log' if log_start is None else f'the log begins at {log_start}'}",
@@ -341,11 +341,7 @@ def _oldest(snapshots: list[LogFile]) -> str:
     if not snapshots:
         return ""
     offset = snapshot_id(snapshots[0]).offset
-    return f"the oldest state is that at {offset}, of {_time(_written(snapshots[0]))}"
-
-
-def _time(milliseconds: int) -> str:
-    return instant(milliseconds).removesuffix("[UTC]")
+    return f"the oldest state is that at {offset}, of {iso(_written(snapshots[0]))}"
 
 
 def is_fitting(file: LogFile, wanted: Wanted) -> bool:

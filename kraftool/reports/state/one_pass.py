@@ -15,6 +15,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name, segment_offset
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Item
+from kraftool.reports.logs.native_reader import Taken
+from kraftool.reports.logs.reader import SpanObserver
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.files import StateFiles
 from kraftool.reports.state.load import (
@@ -116,7 +118,7 @@ class StatePass:
 
 
 @dataclass(frozen=True, slots=True)
-class _SegmentReplay:
+class _SegmentReplay(SpanObserver):
     """Replays a segment as it passes."""
 
     log: LogReplay
@@ -126,8 +128,8 @@ class _SegmentReplay:
     def __call__(self, item: Item) -> None:
         self.log.take(self.file, item, is_last=self.is_last)
 
-    def plain(self, span: BatchSpan, at: int, end: int) -> None:
-        self.log.take_span(self.file, span, at, end)
+    def plain(self, span: BatchSpan, taken: Taken) -> None:
+        self.log.take_span(self.file, span, taken.at, taken.end)
 
 
 def _silent(name: str, position: int) -> None:

@@ -36,6 +36,8 @@ from kraftool.reports.files.file_report import (
 from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.logs.native_reader import Taken
+from kraftool.reports.logs.reader import SpanObserver
 from kraftool.reports.state.placed_records import kept_records
 from kraftool.reports.state.replay import Replay
 from kraftool.reports.verify.log_form import check_batch, check_records
@@ -267,7 +269,7 @@ class DirectoryPass:
         return self._wanted[bisect_left(self._wanted, offset + 1) :]
 
 
-class _SegmentPass:
+class _SegmentPass(SpanObserver):
     """Sees the batches of one segment."""
 
     def __init__(
@@ -312,8 +314,9 @@ class _SegmentPass:
         elif opens_epoch:
             epoch_start(self._notes, item)
 
-    def plain(self, span: BatchSpan, at: int, end: int) -> None:
+    def plain(self, span: BatchSpan, taken: Taken) -> None:
         """Take batches of a span whose form is right, and which hold data."""
+        at, end = taken.at, taken.end
         if self._opens_epoch(span.epoch):
             epoch_start(self._notes, span.batch(at))
         self._directory.replay.span(self._notes.file, span, at, end)

@@ -14,7 +14,12 @@ from kraftool.decoders import meta_properties
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
-from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
+from kraftool.decoders.names import (
+    META_PROPERTIES,
+    FileState,
+    parse_checkpoint_name,
+    parse_segment_name,
+)
 from kraftool.image.image import MetadataImage
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.directory.report import DumpReport, read_location
@@ -48,7 +53,6 @@ from kraftool.reports.verify.snapshot_values import (
 )
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
-from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.source import BytesSource
 

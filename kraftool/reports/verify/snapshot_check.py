@@ -24,6 +24,8 @@ from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding, FindingKind
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as kinds
+from kraftool.reports.logs.native_reader import Taken
+from kraftool.reports.logs.reader import SpanObserver
 from kraftool.reports.state.placed_records import FoundRecord, PlacedRecords, kept_records
 from kraftool.reports.verify.log_form import check_batch, check_records
 from kraftool.reports.verify.snapshot_records import PARTITION, RecordRules
@@ -60,7 +62,7 @@ class SnapshotControls:
     voters: dict[str, Any] | None = None
 
 
-class SnapshotCheck:
+class SnapshotCheck(SpanObserver):
     """Sees the batches of one snapshot."""
 
     def __init__(self, file: str, offset: int | None, *, needs_level: bool) -> None:
@@ -109,9 +111,9 @@ class SnapshotCheck:
             check_batch(self._notes, item)
             self._judged(item)
 
-    def plain(self, span: BatchSpan, at: int, end: int) -> None:
+    def plain(self, span: BatchSpan, taken: Taken) -> None:
         """Take batches of a span whose form is right, and which hold data."""
-        for batch in span.read_batches(at, end):
+        for batch in span.read_batches(taken.at, taken.end):
             if self._counted():
                 self._judged(batch, self._native)
 

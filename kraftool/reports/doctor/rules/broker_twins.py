@@ -49,7 +49,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _machine(start: BrokerStart) -> object:
-    return start.place, tuple(sorted(start.directories))
+    return start.listeners, tuple(sorted(start.directories))
 
 
 def _returns(four: list[BrokerStart]) -> bool:
@@ -59,6 +59,6 @@ def _returns(four: list[BrokerStart]) -> bool:
 
 
 def _words(start: BrokerStart) -> str:
-    place = start.place[0] if start.place else ("", "nowhere", 0)
+    place = start.listeners[0] if start.listeners else ("", "nowhere", 0)
     directories = f" with log dirs {', '.join(start.directories)}" if start.directories else ""
     return f"{shown_address(place[1], place[2])}{directories}"

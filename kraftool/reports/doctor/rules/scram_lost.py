@@ -11,7 +11,8 @@ from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Exam
 from kraftool.reports.files.metadata_summary import SnapshotSummary
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import snapshot as kinds
-from kraftool.reports.verify.snapshot_diff import StateDifference
+from kraftool.reports.text import shell_text
+from kraftool.reports.verify.state_difference import StateDifference
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -49,7 +50,7 @@ def _commands(patient: ExaminedDirectory, lost: Sequence[Credential]) -> Iterato
     history. Each command is one line: a pasted second line would be read as the password."""
     yield "# each command waits until you type the user's password"
     for name, kind in lost:
-        alter = tools.line(
+        alter = shell_text.line(
             "kafka-configs", *tools.broker(patient), "--alter",
             "--entity-type", "users", "--entity-name", name,
         )  # fmt: skip

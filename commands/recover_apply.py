@@ -19,7 +19,7 @@ from kraftool.commands.recover_options import (
 )
 
 if TYPE_CHECKING:
-    from kraftool.commands.recover_json import ApplyDocument
+    from kraftool.commands.recover_apply_json import ApplyDocument
     from kraftool.repair.apply import Apply
     from kraftool.repair.plan import Plan
     from kraftool.repair.verify import DirectoryCheck
@@ -206,7 +206,7 @@ def _settle(to: Output, checked: DirectoryCheck) -> None:
 def _document(
     repair: Apply, checked: DirectoryCheck | None, file: str, *, dry_run: bool, again: bool
 ) -> ApplyDocument:
-    from kraftool.commands.recover_json import ApplyDocument, NeededSetting, steps
+    from kraftool.commands.recover_apply_json import ApplyDocument, NeededSetting, steps
     from kraftool.commands.recover_run import steps_after
     from kraftool.repair.edits import in_turn
 
@@ -233,7 +233,7 @@ def _nothing(to: Output, plan: Plan, output: PlainFormat) -> None:
     if output is not PlainFormat.JSON:
         to.line(no_action(plan))
         return
-    from kraftool.commands.recover_json import ApplyDocument
+    from kraftool.commands.recover_apply_json import ApplyDocument
 
     to.document(
         ApplyDocument(

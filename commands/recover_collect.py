@@ -152,8 +152,8 @@ def _again(options: CollectOptions) -> str:
 
 
 def _collect_remote(options: CollectOptions) -> NoReturn:
+    from kraftool.commands.recover_collect_json import collect_document
     from kraftool.commands.recover_collect_nodes import collect_nodes, take_codes, write_nodes
-    from kraftool.commands.recover_json import collect_document
 
     to = Output(quiet=options.quiet)
     folder = Path(options.out)
@@ -182,8 +182,8 @@ def _collect_here(options: CollectOptions) -> NoReturn:
 
     from kraftool.commands.finding_view import command_lines, text
     from kraftool.commands.read_progress import read_progress
+    from kraftool.commands.recover_collect_json import collect_document
     from kraftool.commands.recover_collect_nodes import CollectedNode, survey_flows
-    from kraftool.commands.recover_json import collect_document
     from kraftool.commands.text_flow import READABLE, Flow
     from kraftool.repair import collect_file
     from kraftool.repair.narration import is_well

@@ -100,7 +100,7 @@ def plan(
     import time
     from dataclasses import replace
 
-    from kraftool.commands.recover_json import plan_document
+    from kraftool.commands.recover_plan_json import plan_document
     from kraftool.commands.recover_plan_view import write_plan
     from kraftool.decoders.errors import KraftoolError
     from kraftool.repair.judging import judge

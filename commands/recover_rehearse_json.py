@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from kraftool.commands.recover_json import RefusalObject
+from kraftool.commands.recover_apply_json import DirectoryCheckObject, directory_check_object
+from kraftool.commands.recover_plan_json import RefusalObject
 from kraftool.decoders.json_marks import Count, Ids
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.repair.plan import Plan
 from kraftool.repair.rehearsal import AppliedCopy, Rehearsal
 from kraftool.repair.rehearsal_election import ElectionRehearsal, Trial, is_promised
 from kraftool.repair.rehearsal_nodes import NodesRehearsal
-from kraftool.repair.verify import DirectoryCheck
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.text.json_form import form
@@ -38,7 +38,7 @@ class AppliedCopyObject:
     """True if the plan was already applied to the original."""
     refusal: RefusalObject | None
     """Why apply refuses it; null where it does not."""
-    checked: DirectoryCheck | None
+    checked: DirectoryCheckObject | None
     """As verify sees the copy; null where the plan has nothing for it, or apply refuses."""
 
 
@@ -53,7 +53,7 @@ def applied_copy_object(copy: AppliedCopy) -> AppliedCopyObject:
         edits=copy.edits,
         is_applied_already=copy.was_applied,
         refusal=RefusalObject(reason=copy.refused, advice=copy.hint) if copy.refused else None,
-        checked=copy.check,
+        checked=None if copy.check is None else directory_check_object(copy.check),
     )
 
 

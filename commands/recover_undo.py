@@ -108,7 +108,7 @@ def _plan_in(plan: Plan, stage: str, directory: str) -> Text:
 def _write_document(
     to: Output, plan: Plan, repair: Undo | None = None, *, again: bool = True
 ) -> None:
-    from kraftool.commands.recover_json import UndoDocument
+    from kraftool.commands.recover_apply_json import UndoDocument
 
     changes = repair.record.changes if repair is not None else ()
     to.document(

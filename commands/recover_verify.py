@@ -85,7 +85,7 @@ def verify(
             plan_verification, bootstrap_controller, command_config, timeout, resolve
         )
     if output is PlainFormat.JSON:
-        from kraftool.commands.recover_json import verify_document
+        from kraftool.commands.recover_verify_json import verify_document
 
         to.document(verify_document(plan_verification))
     else:

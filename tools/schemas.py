@@ -125,10 +125,11 @@ DOCUMENTS = {
     "recover": Described(
         title="kraftool recover collect, plan, apply, undo, verify and rehearse -o json",
         documents=(
-            *(
-                f"commands.recover_json:{action}Document"
-                for action in ("Collect", "Plan", "Apply", "Undo", "Verify")
-            ),
+            "commands.recover_collect_json:CollectDocument",
+            "commands.recover_plan_json:PlanDocument",
+            "commands.recover_apply_json:ApplyDocument",
+            "commands.recover_apply_json:UndoDocument",
+            "commands.recover_verify_json:VerifyDocument",
             "commands.recover_rehearse_json:RehearseDocument",
         ),
     ),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kraftool.commands.recover_json import plan_document
+from kraftool.commands.recover_plan_json import plan_document
 from kraftool.decoders.segment import scan
 from kraftool.repair.document import from_document, to_document
 from kraftool.repair.judging import judge

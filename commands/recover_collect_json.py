@@ -1,0 +1,108 @@
+"""The document of `recover collect -o json`.
+
+What a collect file says, which kraftool reads again, is `repair/document.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from kraftool.commands.recover_collect_nodes import CollectedNode
+from kraftool.repair.narration import complaints, is_well
+from kraftool.repair.survey import Survey
+from kraftool.reports.text.json_form import form
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyObject:
+    """A directory in a collect file."""
+
+    path: str
+    """On the node."""
+    node_id: int | None
+    directory_id: str | None
+    cluster_id: str | None
+    end_offset: int | None
+    """The offset up to which its log or snapshot is readable; null without metadata."""
+    end_epoch: int | None
+    is_running: bool
+    """True if a process has the directory's lock."""
+    has_settings: bool
+    """True if PATH was a server.properties, whose settings of the quorum are in the file."""
+    is_healthy: bool
+    """False if there is damage other than a torn tail."""
+    complaints: tuple[str, ...]
+    """Damage, in sentences."""
+
+
+@form
+def survey_object(survey: Survey) -> SurveyObject:
+    end = survey.end
+    has_metadata = survey.log is not None or bool(survey.snapshots)
+    return SurveyObject(
+        path=survey.path,
+        node_id=survey.node_id,
+        directory_id=survey.identity.directory_id or None,
+        cluster_id=survey.identity.cluster_id or None,
+        end_offset=end.offset if has_metadata else None,
+        end_epoch=end.epoch if has_metadata else None,
+        is_running=survey.running,
+        has_settings=survey.settings is not None,
+        is_healthy=is_well(survey),
+        complaints=tuple(complaints(survey)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedNodeObject:
+    """The result of collecting from one node."""
+
+    name: str | None
+    """The host or pod; null for this host."""
+    context: str | None
+    """kubectl's context, for a pod; null in a pod, where kubectl has no context."""
+    namespace: str | None
+    """The pod's namespace; null for a host."""
+    file: str | None
+    """The collect file; null if it did not arrive."""
+    size: int | None
+    """Bytes of the collect file."""
+    is_reached: bool
+    reason: str | None
+    """Why the file did not arrive; null if it arrived."""
+    advice: str | None
+    """The action to take."""
+    is_changed_meanwhile: bool
+    """True if Kafka wrote while the files were read: collect this node again."""
+    surveys: tuple[Survey, ...]
+
+
+@form
+def collected_node_object(node: CollectedNode) -> CollectedNodeObject:
+    return CollectedNodeObject(
+        name=node.name or None,
+        context=node.context or None,
+        namespace=node.namespace or None,
+        file=node.file or None,
+        size=node.size if node.file else None,
+        is_reached=node.reached,
+        reason=node.problem or None,
+        advice=node.hint or None,
+        is_changed_meanwhile=node.changed,
+        surveys=node.surveys,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectDocument:
+    """The nodes that sent their file, and those that did not."""
+
+    command: Literal["collect"] = "collect"
+    nodes: tuple[CollectedNode, ...]
+    """In the order of the command line."""
+
+
+def collect_document(nodes: Iterable[CollectedNode]) -> CollectDocument:
+    return CollectDocument(nodes=tuple(nodes))

@@ -20,7 +20,6 @@ from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.read import case_of_sources
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
@@ -38,8 +37,6 @@ _TELLS_BETTER = {
     kinds.FORGOTTEN_VOTE.code: frozenset({dir_kinds.QUORUM_STATE_BEHIND.code}),
 }
 """A signature, and the facts about the same file that it is made of and weighs otherwise."""
-_TOLD_BETTER_LIVE = {kinds.BROKER_FENCED.code: live_kinds.FENCED.code}
-"""Signatures of which a live quorum tells the cause too."""
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
@@ -180,13 +177,7 @@ def _in_order(diagnoses: Iterable[Diagnosis], path: str) -> tuple[Diagnosis, ...
 
 
 def _all(examination: Examination) -> Iterator[Diagnosis]:
-    live = {finding.code for finding in examination.findings} if examination.live else set()
-    diagnoses = [
-        diagnosis
-        for rule in rules()
-        for diagnosis in rule.find(examination)
-        if _TOLD_BETTER_LIVE.get(diagnosis.finding.code) not in live
-    ]
+    diagnoses = [diagnosis for rule in rules() for diagnosis in rule.find(examination)]
     better = {
         (code, diagnosis.finding.file)
         for diagnosis in diagnoses

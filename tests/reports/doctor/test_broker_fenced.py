@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from kraftool.reports.doctor.read import examine, locations_of
+from kraftool.reports.doctor.rules import broker_fenced
+from kraftool.reports.findings.kinds.live import FENCED
 from tests.reports.doctor.cases import broker, found, one, state
 
 
@@ -19,3 +23,11 @@ def test_a_fenced_broker_is_told_with_its_registration(tmp_path: Path) -> None:
 
 def test_brokers_that_run_are_fine(tmp_path: Path) -> None:
     assert not found("KT-SIG-BROKER-FENCED", state(tmp_path / "data", broker(11), broker(12)))
+
+
+def test_a_running_quorum_reports_it_alone(tmp_path: Path) -> None:
+    path = state(tmp_path / "data", broker(11), broker(12, fenced=True))
+    examination = examine(*locations_of([str(path)]))
+    live = FENCED.at("127.0.0.1:9092", "broker 12 is fenced")
+    assert [*broker_fenced.find(examination)]
+    assert not [*broker_fenced.find(replace(examination, findings=(live,)))]

@@ -9,8 +9,13 @@ from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.text import shell_text
 
+_BY_ITS_QUORUM = "KT-LIVE-FENCED"
+"""The same of a running quorum, which also knows the cause."""
+
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
+    if any(finding.code == _BY_ITS_QUORUM for finding in examination.findings):
+        return
     for patient, state in examination.states():
         brokers = state.image.cluster.brokers.values()
         fenced = sorted((broker for broker in brokers if broker.fenced), key=lambda node: node.id)

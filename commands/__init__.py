@@ -49,12 +49,6 @@ def _complete() -> None:
 
 def _run(words: list[str]) -> int | None:
     """Run the command that these words name, and return its exit code."""
-    from kraftool.commands.plain_line import plain_call
-
-    call = plain_call(words)
-    if call is not None:
-        call()
-        return None
     from kraftool.commands.app import app
 
     if words[:1] == ["help"]:

@@ -6,12 +6,10 @@ parameter is, in `parameters.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import wraps
+from collections.abc import Iterator
 from importlib import import_module
-from inspect import signature
 from textwrap import wrap
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -25,7 +23,6 @@ from kraftool.commands.command_table import (
     place_of,
 )
 from kraftool.commands.help_text import PROGRAM, HelpText, keeps_its_lines, read_help
-from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.parameters import plain
 
 Context = typer.Context
@@ -188,38 +185,6 @@ def group_app(name: str, **values: Any) -> typer.Typer:
     )
 
 
-def _marked(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the command with typer's marks at its parameters, in place of ours."""
-    hints = get_type_hints(command, include_extras=True)
-
-    @wraps(command)
-    def run(**values: Any) -> Any:
-        return command(**values)
-
-    own = signature(command)
-    marked = {name: _typers(hints[name]) for name in own.parameters if name in hints}
-    parameters = [
-        parameter.replace(annotation=marked.get(name, parameter.annotation))
-        for name, parameter in own.parameters.items()
-    ]
-    vars(run)["__signature__"] = own.replace(parameters=parameters)
-    run.__annotations__ = marked
-    return run
-
-
-def _typers(annotation: Any) -> Any:
-    """Return an annotation with typer's mark, if it has one of ours."""
-    if get_origin(annotation) is not Annotated:
-        return annotation
-    kind, *marks = get_args(annotation)
-    made = {Option: typer.Option, Argument: typer.Argument}
-    typers = [
-        made[type(mark)](*mark.names, **mark.settings) if type(mark) in made else mark
-        for mark in marks
-    ]
-    return Annotated[kind, *typers]
-
-
 def load(words: tuple[str, ...]) -> Any:
     """Import the command that these words name, and nothing of the others."""
     module, function = place_of(words)
@@ -228,7 +193,7 @@ def load(words: tuple[str, ...]) -> Any:
         command = build(imported.app)
     else:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(words[-1], cls=ExplainedCommand)(_marked(getattr(imported, function)))
+        app.command(words[-1], cls=ExplainedCommand)(getattr(imported, function))
         command = build(app)
     command.short_help = commands_below(words[:-1])[words[-1]]
     return command

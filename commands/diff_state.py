@@ -6,10 +6,11 @@ from contextlib import ExitStack
 from enum import StrEnum
 from typing import Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 

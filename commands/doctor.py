@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.finding_options import (
     FailOn,
@@ -14,7 +16,6 @@ from kraftool.commands.finding_options import (
 )
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, Verbose
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import (
     Color,
@@ -18,7 +20,6 @@ from kraftool.commands.options import (
     Verbose,
 )
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Argument, Option
 
 if TYPE_CHECKING:
     from kraftool.decoders.errors import KraftoolError

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.options import (
     Color,
     Debug,
@@ -19,7 +21,6 @@ from kraftool.commands.options import (
     Until,
 )
 from kraftool.commands.output import ColorWhen
-from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 from kraftool.decoders.dataclass import dataclass
 

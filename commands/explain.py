@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import (
     Color,
@@ -20,7 +22,6 @@ from kraftool.commands.options import (
     TakenFor,
 )
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Argument, Option
 
 if TYPE_CHECKING:
     from kraftool.decoders.kinds import FileKind

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.node_running import (
     CutDamagedLog,
@@ -18,7 +20,6 @@ from kraftool.commands.node_running import (
 )
 from kraftool.commands.options import Color, Debug, Quiet
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Option
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
 from kraftool.commands.output import Output
-from kraftool.commands.parameter_marks import Option
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.node_running import (
     CutDamagedLog,
@@ -17,7 +19,6 @@ from kraftool.commands.node_running import (
 )
 from kraftool.commands.options import Color, Debug, Quiet
 from kraftool.commands.output import ColorWhen, Output, printable
-from kraftool.commands.parameter_marks import Argument, Option
 
 
 def standalone(

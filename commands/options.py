@@ -9,8 +9,9 @@ from functools import wraps
 from inspect import Parameter, Signature
 from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
+from typer import Option
+
 from kraftool.commands.output import ColorWhen, debugging
-from kraftool.commands.parameter_marks import Option
 
 Options = TypeVar("Options")
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.finding_options import FailOn, FailOnSeverity, IgnoredCodes, ignored_codes
 from kraftool.commands.options import Out, PlainFormat, PlainOutput, takes
 from kraftool.commands.output import Output
-from kraftool.commands.parameter_marks import Option
 from kraftool.commands.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:

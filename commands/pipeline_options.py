@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
+from typer import Argument, Option
+
 from kraftool.commands.exit_code import FailedError, RefusedError, UsageError
 from kraftool.commands.options import Color, Debug, Quiet
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Argument, Option
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

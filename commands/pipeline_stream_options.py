@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
+from typer import Option
+
 from kraftool.commands.options import ShowSecrets, TimeZone
-from kraftool.commands.parameter_marks import Option
 from kraftool.commands.pipeline_options import PipelineOptions
 
 

@@ -6,9 +6,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from kraftool.commands.options import RowFormat, ShowSecrets, takes
 from kraftool.commands.output import Output
-from kraftool.commands.parameter_marks import Option
 from kraftool.commands.pipeline_options import EngineOptions, PipelineOptions
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import (
     TIMEOUT_S,
     Bootstrap,

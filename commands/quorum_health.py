@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.finding_options import IgnoredCodes, ignored_codes, settle
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.output import Output
-from kraftool.commands.parameter_marks import Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

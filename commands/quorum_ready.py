@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 

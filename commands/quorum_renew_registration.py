@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import (
     TIMEOUT_S,
     Bootstrap,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import Output, printable
-from kraftool.commands.parameter_marks import Option
 from kraftool.commands.recover_options import (
     Accept,
     Config,

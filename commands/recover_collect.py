@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, NoReturn
 
+from typer import Argument, Option
+
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, takes
 from kraftool.commands.output import Output
-from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.remote_nodes import RemoteNode, pod_nodes, ssh_nodes
 
 _TIMEOUT_S = 60.0

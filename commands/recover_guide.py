@@ -6,10 +6,11 @@ import os
 import sys
 from typing import Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.options import Debug
 from kraftool.commands.output import Output
-from kraftool.commands.parameter_marks import Option
 
 _BY_HAND = (
     "kraftool recover collect --ssh ctl-1,ctl-2 /var/lib/kafka/data --out collected",

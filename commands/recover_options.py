@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.exit_code import UsageError
-from kraftool.commands.parameter_marks import Argument, Option
 
 PlanFile = Annotated[str, Argument(metavar="PLAN", help="Plan file, as recover plan wrote it.")]
 Directory = Annotated[

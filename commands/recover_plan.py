@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.options import Debug, Quiet
 from kraftool.commands.output import Output, printable
-from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.recover_options import refuse_unknown_words
 
 if TYPE_CHECKING:

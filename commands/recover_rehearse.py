@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
+from typer import Option
+
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output, printable
-from kraftool.commands.parameter_marks import Option
 from kraftool.commands.recover_options import PlanFile
 
 if TYPE_CHECKING:

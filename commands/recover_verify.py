@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet, TimeZone
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
 from kraftool.commands.recover_options import Config, Host, PlanFile
 

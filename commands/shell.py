@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.options import Debug, Quiet, ShowSecrets
-from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:

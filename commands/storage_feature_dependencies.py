@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Debug
 from kraftool.commands.output import Output
-from kraftool.commands.parameter_marks import Option
 
 
 def feature_dependencies(

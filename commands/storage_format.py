@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, ServerProperties
 from kraftool.commands.output import Output, printable
-from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:

@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import (
     OUTPUT,
@@ -20,7 +22,6 @@ from kraftool.commands.options import (
     Until,
 )
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Argument
+
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.parameter_marks import Argument
 
 if TYPE_CHECKING:
     from kraftool.reports.verify.log import Checked, LogVerification, Verified

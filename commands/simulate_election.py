@@ -25,10 +25,9 @@ def simulate_election(options: SimulateElectionOptions) -> None:
     the leader's log unless you gave the directories of a majority of the voters.
 
     A scenario describes nodes instead of directories: "nodes: {1: {end: 120}, 2: {end: 120}, 3:
-    {end: 90, down: true}}". docs/simulate-election.md has all keys. --explore tries every order of
-    messages, timeouts and one crash instead of a sample, and reports how far it came. The same seed
-    gives the same output, whatever --jobs is. On a terminal the verdict is printed before the runs
-    start. Ctrl-C stops them: the report then covers the runs that were made, and says so.
+    {end: 90, down: true}}". docs/simulate-election.md has all keys. The same seed gives the same
+    output, whatever --jobs is. On a terminal the verdict is printed before the runs start. Ctrl-C
+    stops them: the report then covers the runs that were made, and says so.
 
     Nothing is written or locked. A running Kafka is not disturbed. Nothing is sent to any node: the
     protocol runs in memory, on copies of what was read.
@@ -55,7 +54,6 @@ def simulate_election(options: SimulateElectionOptions) -> None:
         report = with_runs(
             early,
             options.runs,
-            options.explore,
             options.jobs,
             progress,
             is_stoppable=options.output is RowFormat.TABLE,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from typer import Argument, Option
+
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen
-from kraftool.commands.parameter_marks import Argument, Option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +77,6 @@ class SimulateElectionOptions:
             help="Treat node N as a witness. Default: directories with the file kraftool-witness.",
         ),
     ] = field(default_factory=list)
-    explore: Annotated[
-        int,
-        Option(
-            "--explore",
-            metavar="DEPTH",
-            min=0,
-            max=40,
-            help="Also try every order of DEPTH choices, and of all messages up to a commit.",
-        ),
-    ] = 0
     seed: Annotated[int, Option("--seed", metavar="S", min=0, help="Seed of the first run.")] = 0
     runs: Annotated[
         int, Option("--runs", metavar="N", min=1, max=100_000, help="Number of runs.")

@@ -65,7 +65,6 @@ def write_election(
             _section(output, "The directories alone", map(text, judged))
         _proof(output, report)
         _section(output, "Changes of the voters", map(_change, report.changes), _after(report))
-        _exploration(output, report)
         _section(output, "Assumed", map(text, report.case.notes))
         _brief_findings(output, report)
         output.line()
@@ -78,7 +77,6 @@ def write_election(
     _section(output, "Restarting one node", _restarts(report))
     if report.wins:
         _plots(output, report)
-    _exploration(output, report)
     _timeline(output, report)
     _section(output, "Assumed", map(text, _assumptions(report)))
     write_findings(output, report.case.findings, "")
@@ -404,48 +402,6 @@ def _timeline(output: Output, report: Report) -> None:
     output.rich(table)
     if len(timeline_entries) > _MOST_LINES:
         output.rich(Text(f"… and {len(timeline_entries) - _MOST_LINES} more lines", style=QUIET))
-
-
-def _exploration(output: Output, report: Report) -> None:
-    exploration = report.exploration
-    if exploration is None:
-        return
-    elected = ", ".join(f"{node} (after {n})" for node, n in sorted(exploration.elected.items()))
-    leading = ", ".join(f"{node} (after {n})" for node, n in sorted(exploration.committing.items()))
-    choices, to_the_end = exploration.choices, exploration.to_the_end
-    whole = f"every order of up to {choices.complete_to} choices"
-    if not exploration.is_complete:
-        whole += f" (not of {exploration.depth}: too many states)"
-    rows = [text(f"{whole}: {choices.states} states, {choices.steps} steps")]
-    if to_the_end.complete_to >= 0:
-        most = to_the_end.complete_to
-        timers = f"up to {most} timers and crashes" if most > 1 else "1 timer or crash at most"
-        timers = timers if most else "no timer and no crash"
-        rows.append(
-            text(
-                f"every order of all messages to their end, with {timers}:"
-                f" {to_the_end.states} states, {to_the_end.steps} steps"
-            )
-        )
-    rows += [
-        text(f"elected: {elected or 'nobody that soon'}"),
-        text(f"able to commit: {leading or 'nobody that soon'}"),
-    ]
-    rows += (
-        text(f"{node} can end with an error, after {n}: {why}", WARN)
-        for node, (n, why) in sorted(exploration.stopping.items())
-    )
-    if exploration.violation is None:
-        rows.append(Text("no invariant broke", style=GOOD))
-    else:
-        rows.append(
-            text(f"BROKEN: {exploration.violation.invariant}: {exploration.violation.reason}", BAD)
-        )
-        rows += (
-            text(f"  {number}. {step}")
-            for number, step in enumerate(exploration.violation.steps, 1)
-        )
-    _section(output, "Explored", rows)
 
 
 def _assumptions(report: Report) -> Iterator[str]:

@@ -258,7 +258,6 @@ COMMANDS = {
         (('--remove-voter',), 'Assume that node N is then removed from the voters.', (), True),
         (('--assume-up',), 'Assume that a voter without a directory runs, with an equal log or N=empty.', (), True),
         (('--witness',), 'Treat node N as a witness. Default: directories with the file kraftool-witness.', (), True),
-        (('--explore',), 'Also try every order of DEPTH choices, and of all messages up to a commit.', (), False),
         (('--seed',), 'Seed of the first run.', (), False),
         (('--runs',), 'Number of runs.', (), False),
         (('--jobs',), 'Number of processes for the runs. 0 uses all processors.', (), False),

@@ -441,7 +441,7 @@ def test_the_documents_of_other_questions(
     wiped = copied(voters[1], tmp_path / "3")
     shutil.rmtree(wiped / PARTITION)
     for arguments in (
-        (*voters, "--down", 2, "--explore", 3, "--add-voter", 7),
+        (*voters, "--down", 2, "--add-voter", 7),
         (voters[0], "--down", 2),
         (voters[0], wiped, voters[2], "--partition", "2>4"),
         (voters[2], tmp_path / "nothing"),
@@ -462,16 +462,6 @@ def test_the_same_seed_gives_the_same_bytes(voters: list[Path], kraftool: Run) -
         ]
         assert runs[0] == runs[1]
         assert runs[0] != runs[2]
-
-
-def test_explored_states_are_counted_and_nothing_breaks(voters: list[Path], kraftool: Run) -> None:
-    ran = kraftool("simulate-election", *FEW, "--explore", 5, *voters)
-    assert ran.code == 0
-    assert "every order of up to 5 choices: " in ran.text
-    assert "every order of all messages to their end, with no timer and no crash" in ran.text
-    assert "able to commit: 3 (after 8), " in ran.text
-    assert "elected: 2 (after 5), 3 (after 5), 4 (after 5)" in ran.text
-    assert "no invariant broke" in ran.text
 
 
 def test_a_path_that_cannot_be_read_ends_with_3(

@@ -13,12 +13,12 @@ from kraftool.reports.election.scenario import parse_scenario
 from kraftool.reports.election.what_if import wiped, witness
 from kraftool.sim.election.conditions import Conditions, partition
 from kraftool.sim.election.dice import Dice
-from kraftool.sim.election.forms import form
 from kraftool.sim.election.patience import unhurried
 from kraftool.sim.election.repetition import Repetition
 from kraftool.sim.election.replica import SentMessage, SimulatedNode
 from kraftool.sim.election.returning import Returning, Way
 from kraftool.sim.election.run import ElectionRun
+from tests.sim.replica_forms import form
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,6 @@ from kraftool.sim.election.candidacy import Chance, Refusal
 from kraftool.sim.election.chances import Failures
 from kraftool.sim.election.conditions import Conditions, StartPace
 from kraftool.sim.election.evidence import Likelihood, Outlook, SimulatedShare
-from kraftool.sim.election.explore import Exploration, Violation
 from kraftool.sim.election.report import Changed, Report, Restart
 from kraftool.sim.election.timeline import TimelineEntry, lines
 from kraftool.sim.election.verdict import verdict
@@ -239,79 +238,6 @@ def voter_change_object(changed: Changed) -> VoterChangeObject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReachedNode:
-    """A node, and the fewest choices that lead there."""
-
-    node_id: int
-    choices: Count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoppingNode:
-    """A node that can exit with an error, and the fewest choices that lead there."""
-
-    node_id: int
-    choices: Count
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchToTheEnd:
-    """The second search, which takes as many choices as there are messages."""
-
-    interruptions: Count
-    """With this number of timeouts and crashes, every order of all messages was tried to its end.
-    -1: not even without one."""
-    states: Count
-    """Also of a bound that was begun and not completed."""
-    steps: Count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplorationObject:
-    """The extent of --explore: the choices that it tried, and what it reached."""
-
-    depth: int
-    complete_to_depth: int
-    """Every order was tried to this depth."""
-    states: Count
-    steps: Count
-    to_the_end: SearchToTheEnd
-    elected_nodes: tuple[ReachedNode, ...]
-    leading_nodes: tuple[ReachedNode, ...]
-    stopping_nodes: tuple[StoppingNode, ...]
-    violation: Violation | None
-
-
-@form
-def exploration_object(exploration: Exploration) -> ExplorationObject:
-    return ExplorationObject(
-        depth=exploration.depth,
-        complete_to_depth=exploration.choices.complete_to,
-        states=exploration.choices.states,
-        steps=exploration.choices.steps,
-        to_the_end=SearchToTheEnd(
-            interruptions=exploration.to_the_end.complete_to,
-            states=exploration.to_the_end.states,
-            steps=exploration.to_the_end.steps,
-        ),
-        elected_nodes=_reached(exploration.elected),
-        leading_nodes=_reached(exploration.committing),
-        stopping_nodes=tuple(
-            StoppingNode(node_id=node, choices=depth, reason=why)
-            for node, (depth, why) in sorted(exploration.stopping.items())
-        ),
-        violation=exploration.violation,
-    )
-
-
-def _reached(choices: dict[int, int]) -> tuple[ReachedNode, ...]:
-    return tuple(
-        ReachedNode(node_id=node, choices=depth) for node, depth in sorted(choices.items())
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateElectionDocument:
     """The result of an election, simulated from what nodes have on their disks. Offsets are places
     in the log, times are milliseconds of virtual time. The same seed gives the same document."""
@@ -331,8 +257,7 @@ class SimulateElectionDocument:
     next_steps: tuple[AdviceStep, ...]
     """In order, for people."""
     leaders: Ids
-    """Nodes that can lead and commit: found by a trial of each, by the runs and by the
-    exploration."""
+    """Nodes that can lead and commit: found by a trial of each and by the runs."""
     seed: int
     """Of the first run; each following run has the next."""
     runs: Count
@@ -372,8 +297,6 @@ class SimulateElectionDocument:
     """The same once the voters were changed."""
     timeline: tuple[TimelineEntry, ...]
     """The first run."""
-    exploration: Exploration | None
-    """None without --explore."""
     findings: tuple[Finding, ...]
     finding_counts: FindingCounts
 
@@ -434,7 +357,6 @@ def simulate_election_document(report: Report) -> SimulateElectionDocument:
         later_voters=report.voters_after,
         later_tolerated_failures=report.failures_after,
         timeline=tuple(lines(report.timeline)),
-        exploration=report.exploration,
         findings=case.findings,
         finding_counts=finding_counts(case.findings),
     )

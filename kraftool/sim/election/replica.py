@@ -1,8 +1,8 @@
 """One replica of a simulated election: the core, its disk, and the requests it has not answered.
 
 Owns carrying out what the core wants: the disk is kept, messages are handed out. It has no clock,
-no network and no chance of its own, so that runs by seed and the exploration of every order share
-it. The disk is never late: what is to be durable is durable within the step.
+no network and no chance of its own, so that runs by seed and the search of every order in the tests
+share it. The disk is never late: what is to be durable is durable within the step.
 """
 
 from __future__ import annotations

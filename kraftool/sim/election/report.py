@@ -27,7 +27,6 @@ from kraftool.sim.election.candidacy import Chance
 from kraftool.sim.election.chances import Chances, Failures
 from kraftool.sim.election.conditions import Conditions, StartPace
 from kraftool.sim.election.evidence import Outlook, outlooks
-from kraftool.sim.election.explore import Exploration, Explorer
 from kraftool.sim.election.measured import MEASURED
 from kraftool.sim.election.parallel import Runs
 from kraftool.sim.election.patience import horizon_ms, unhurried
@@ -125,7 +124,6 @@ class Report:
     failures_after: Failures | None = None
     """As `failures`, once the voters were changed."""
     voters_after: tuple[int, ...] = ()
-    exploration: Exploration | None = None
 
     @property
     def up(self) -> tuple[int, ...]:
@@ -136,8 +134,6 @@ class Report:
         """Return who can lead, whether by the trial of chances or by any run."""
         possible = {chance.node for chance in self.chances if chance.commits}
         possible |= self.wins.keys()
-        if self.exploration is not None:
-            possible |= self.exploration.committing.keys()
         return tuple(sorted(possible))
 
     @property
@@ -223,12 +219,11 @@ def simulate(
     *,
     seed: int,
     runs: int,
-    explore: int = 0,
     jobs: int = 1,
     progress: Callable[[str, int, int], None] = lambda label, done, total: None,
 ) -> Report:
     """Ask everything about a quorum at rest. The report is the same for every number of `jobs`."""
-    return with_runs(without_runs(case, conditions, seed=seed), runs, explore, jobs, progress)
+    return with_runs(without_runs(case, conditions, seed=seed), runs, jobs, progress)
 
 
 def without_runs(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -> Report:
@@ -266,7 +261,6 @@ def without_runs(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -
 def with_runs(
     report: Report,
     runs: int,
-    explore: int = 0,
     jobs: int = 1,
     progress: Callable[[str, int, int], None] = lambda label, done, total: None,
     *,
@@ -287,7 +281,7 @@ def with_runs(
     first = simulated.start(report.seed, watched=True)
     outcomes: list[Outcome] = []
     wins: Counter[int | None] = Counter()
-    exploration, is_stopped = None, False
+    is_stopped = False
     try:
         outcomes.append(first.go())
         wins[outcomes[0].leader] += 1
@@ -300,7 +294,6 @@ def with_runs(
                 wins[outcome.leader] += 1
                 if len(outcomes) == wins[None] == _RUNS_TO_DOUBT:
                     break
-        exploration = Explorer(case, conditions, explore).go() if explore else None
     except KeyboardInterrupt:
         if not is_stoppable:
             raise
@@ -314,7 +307,6 @@ def with_runs(
         _with_outcomes(report, outcomes, first, horizon),
         failures_after=after[0],
         voters_after=after[1],
-        exploration=exploration,
         stopped_before=count if is_stopped else 0,
     )
     if played.grave and not report.grave:

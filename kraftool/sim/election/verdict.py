@@ -123,9 +123,7 @@ def _danger(report: Report) -> str:
 def _stopped(report: Report) -> Iterable[str]:
     if not report.stopped_before:
         return
-    if report.runs == report.stopped_before:
-        yield "Stopped during --explore: what it found is not shown."
-    elif report.runs:
+    if report.runs:
         yield (
             f"Stopped after {report.runs} of {many(report.stopped_before, 'run')}: all figures are"
             " of these runs."

@@ -21,8 +21,8 @@ from kraftool.raft.roles import Leader
 from kraftool.reports.election.case import ElectionCase
 from kraftool.sim.election.chances import PATIENT
 from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.forms import Form, of_message, of_replica
 from kraftool.sim.election.replica import SentMessage, SimulatedNode, disks_of
+from tests.sim.replica_forms import Form, of_message, of_replica
 
 TICK, CRASH = -1, -2
 """Choices of a node; all others are the numbers of messages."""

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 
 from kraftool.raft.roles import NEVER
 from kraftool.reports.election.case import ElectionCase
-from kraftool.sim.election.board import (
+from kraftool.sim.election.conditions import Conditions
+from tests.sim.board import (
     CRASH,
     TICK,
     Board,
@@ -29,7 +30,6 @@ from kraftool.sim.election.board import (
     NodeState,
     clipped,
 )
-from kraftool.sim.election.conditions import Conditions
 
 MOST_STATES = 300_000
 """Of the orders of so many choices."""

@@ -128,9 +128,29 @@ def test_the_summary_tells_range_snapshots_and_features(fixtures_dir: Path) -> N
     metadata = summary.feature("metadata.version")
     assert metadata is not None
     assert (metadata.level, metadata.release) == (30, "4.3-IV0")
+    # The newest snapshot repeats what the log's record at 4 said.
+    assert (metadata.offset, metadata.file[-24:]) == (4, f"{0:020}.log")
     assert (summary.brokers, summary.controllers) == ((11,), (1, 2, 3, 4))
     assert summary.transactions.committed == 1
     assert sum(type_count.count for type_count in summary.types) == 224
+
+
+def test_a_log_from_its_beginning_needs_no_damaged_snapshot(
+    fixtures_dir: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data", data)
+    expected = one(data).summary
+    for snapshot in (data / "__cluster_metadata-0").glob("*.checkpoint"):
+        content = snapshot.read_bytes()
+        snapshot.write_bytes(content[: 12 + int.from_bytes(content[8:12])])  # its first batch
+    summary = one(data).summary
+    assert not any(snapshot.intact for snapshot in summary.snapshots)
+    assert summary.features == expected.features
+    assert (summary.kraft_version, summary.voters) == (expected.kraft_version, expected.voters)
+    assert (summary.brokers, summary.controllers) == (expected.brokers, expected.controllers)
+    (data / "__cluster_metadata-0" / f"{0:020}.log").unlink()
+    assert one(data).summary.kraft_version.level == 1, "of the damaged snapshot"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from kraftool.decoders.dataclass import dataclass
-from kraftool.decoders.json_marks import Count, Ids, Moment
+from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumState
@@ -77,6 +77,8 @@ class FinalizedKRaftVersion:
     offset: int | None = None
     """Of the record; None without one."""
     file: str = ""
+    timestamp: Hidden[int | None] = None
+    """Of the record; None if only a snapshot has it."""
 
 
 class VoterSource(StrEnum):
@@ -112,15 +114,17 @@ class SeenVoters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """A finalized feature; `release` is the name of a metadata.version."""
+    """A feature and its last level; `release` is the name of a metadata.version."""
 
     name: str
     level: int
     release: str
     """The name of a metadata.version, such as 4.3-IV0; empty for other features."""
     offset: int | None
-    """The place in the log; None for one in a snapshot."""
+    """The place in the log; None if only a snapshot has the level."""
     file: str
+    timestamp: Hidden[int | None]
+    """Of the record in the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +166,8 @@ class MetadataSummary:
     leader_change: LastLeaderChange | None = None
     kraft_version: FinalizedKRaftVersion = FinalizedKRaftVersion()
     voters: SeenVoters | None = None
-    features: tuple[Feature, ...] = ()
+    feature_levels: tuple[Feature, ...] = ()
+    """The last level of each feature, 0 where it was taken back."""
     snapshots: tuple[SnapshotSummary, ...] = ()
     transactions: TransactionCounts = TransactionCounts()
     brokers: tuple[int, ...] = ()
@@ -171,6 +176,11 @@ class MetadataSummary:
     """Of the log."""
     snapshot_types: tuple[TypeCount, ...] = ()
     """Of the newest snapshot."""
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The finalized ones."""
+        return tuple(feature for feature in self.feature_levels if feature.level)
 
     @property
     def newest_snapshot(self) -> SnapshotSummary | None:

@@ -19,7 +19,7 @@ from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as directory_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.logs.beginnings import AskedRange
-from kraftool.reports.logs.source import FIRST_OFFSET
+from kraftool.reports.logs.summary import FIRST_OFFSET
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import LogBatch
 from kraftool.reports.timeline.divergence_advice import tail_severity

@@ -156,6 +156,8 @@ class QuorumSettings:
     static_voters: VoterSet = NO_VOTERS
     bootstrap_servers: tuple[str, ...] = ()
     controller_listeners: tuple[str, ...] = ()
+    log_directories: int = 0
+    """How many it names; 0 where it leaves them to the default."""
     advertised: Endpoints = field(default_factory=dict)
     """An empty host or port 0 is not known."""
     timing: Timing = Timing()

@@ -15,7 +15,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.findings import is_topic
 from kraftool.reports.directory.report import DumpReport
 from kraftool.reports.directory.states import StatePasses, read_with_states
-from kraftool.reports.directory.voter_sources import settings_alone, sources_of
+from kraftool.reports.directory.voter_sources import add_once, settings_alone, sources_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.files.file_report import FileReport, FileView
@@ -212,20 +212,12 @@ def _add_location(
 
 
 def _add(read: _Read, patient: ExaminedDirectory) -> None:
-    """Add a patient; one that is there already, found through its settings, gains them.
-
-    Of a running node whose own directory was given only the log counts: all else is in that.
-    """
-    where = patient.source.real_path
+    """Add a patient, once. Of a running node whose own directory was given only the log counts: all
+    else is in that."""
     if patient.source.is_live and any(_is_of(directory, patient) for directory in read.patients):
         read.sources.append(patient.source)
-        return
-    for number, known in enumerate(read.patients):
-        if where and known.source.real_path == where:
-            if known.server is None and patient.server is not None:
-                read.patients[number] = patient
-            return
-    read.patients.append(patient)
+    else:
+        add_once(read.patients, patient, lambda known: known.source)
 
 
 def _is_of(directory: ExaminedDirectory, node: ExaminedDirectory) -> bool:

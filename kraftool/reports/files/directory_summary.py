@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
@@ -25,7 +27,7 @@ from kraftool.reports.files.metadata_summary import (
     Feature,
     FinalizedKRaftVersion,
     LastLeaderChange,
-    LogRange,
+    LogExtent,
     MetadataSummary,
     NodeIds,
     SeenVoters,
@@ -64,7 +66,7 @@ def summarize_directory(
     return MetadataSummary(
         node=NodeIds() if meta is None else NodeIds.of(meta),
         quorum_state=state.state if state is not None else None,
-        log=_log_range(segments),
+        log=_extent(segments),
         leader_change=leader,
         kraft_version=kraft_version,
         voters=_voters(segments, base) or _static(state, leader, static_voters),
@@ -171,38 +173,79 @@ def _base(
     return None
 
 
-def _log_range(segments: Sequence[_Segment]) -> LogRange | None:
+def _extent(segments: Sequence[_Segment]) -> LogExtent | None:
+    """The offsets and epochs of all segments, and where something is missing between them.
+
+    Segments that are of no metadata count only where no other one is.
+    """
+    metadata = [(file, log) for file, log in segments if log.is_metadata]
+    segments = metadata or segments
     if not segments:
         return None
-    logs = [log for _, log in segments]
-    filled = [log for log in logs if log.end_offset is not None]
-    start = base_offset(segments[0][0])
-    last_base = base_offset(segments[-1][0])
-    end = filled[-1].end_offset if filled else None
-    intact = start
+    start = reached = intact_end = base_offset(segments[0][0])
+    epochs: list[EpochEntry] = []
+    breaks: set[int] = set()
+    cuts: list[int] = []
+    odd: list[int] = []
+    is_cut = False
     for file, log in segments:
-        if log.start_offset is None:
-            intact = max(intact, base_offset(file))
-        elif log.intact_end_offset is not None:
-            intact = log.intact_end_offset
-        if log.walked.is_cut:
-            break
-    epochs = [epoch.epoch for log in logs for epoch in log.epochs]
-    return LogRange(
+        first = base_offset(file)
+        if first != reached:
+            breaks.add(first)
+            odd.append(reached)
+        if log.start_offset not in (None, first):
+            odd.append(first)
+        for fault in log.problems:
+            offset = fault.offset if fault.offset is not None else first
+            of_voters = fault.reason.startswith(("KRaftVoters", "KRaftVersion"))
+            if fault.cuts:
+                cuts.append(offset)
+            if (
+                fault.cuts
+                or fault.kind is FaultKind.GAP
+                or (fault.kind is FaultKind.RECORDS and of_voters)
+            ):
+                breaks.add(offset)
+            if fault.kind is FaultKind.GAP:
+                odd.append(int(fault.expected))
+        epochs += log.epochs
+        reached = max(reached, first, log.end_offset if log.end_offset is not None else first)
+        if not is_cut and log.start_offset is None:
+            intact_end = max(intact_end, first)
+        elif not is_cut and log.intact_end_offset is not None:
+            intact_end = log.intact_end_offset
+        is_cut = is_cut or log.walked.is_cut
+    logs = [log for _, log in segments]
+    ends = [log.end_offset for log in logs if log.end_offset is not None]
+    timestamps = [log.last_timestamp for log in logs if log.last_timestamp is not None]
+    return LogExtent(
+        start=start,
+        end=max([base_offset(segments[-1][0]), *ends[-1:]]),
+        epochs=tuple(sorted(epochs, key=lambda entry: (entry.start_offset, entry.epoch))),
+        odd=min([*odd[:1], *_odd_epochs(start, epochs)], default=None),
+        last_timestamp_ms=timestamps[-1] if timestamps else -1,
+        breaks=tuple(sorted(breaks)),
+        cut=min(cuts, default=None),
+        intact_end=intact_end,
+        is_metadata=bool(metadata),
         segments=len(segments),
         size=sum(file.size for file, _ in segments),
         batches=sum(log.batches for log in logs),
         records=sum(log.records for log in logs),
-        start_offset=start,
-        end_offset=max(end if end is not None else start, last_base),
-        intact_end_offset=intact,
-        first_epoch=epochs[0] if epochs else None,
-        last_epoch=epochs[-1] if epochs else None,
-        epochs=len(set(epochs)),
-        first_timestamp=filled[0].first_timestamp if filled else None,
-        last_timestamp=filled[-1].last_timestamp if filled else None,
+        first_timestamp=next(
+            (log.first_timestamp for log in logs if log.end_offset is not None), None
+        ),
         leader_changes=sum(log.leader_changes for log in logs),
     )
+
+
+def _odd_epochs(start: int, epochs: Sequence[EpochEntry]) -> Iterable[int]:
+    """Yield where epochs begin that cannot be, in the order of the file: no CRC covers an epoch."""
+    before = held = EpochEntry(epoch=-1, start_offset=start)
+    for after in epochs:
+        if after.epoch < held.epoch:
+            yield (held if before.epoch <= after.epoch else after).start_offset
+        before, held = held, after
 
 
 def _leader_change(segments: Sequence[_Segment]) -> LastLeaderChange | None:

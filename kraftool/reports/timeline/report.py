@@ -210,9 +210,9 @@ def _view(node: NodeLog) -> NodeView:
     return NodeView(
         label=node.label,
         path=node.path,
-        node_id=node.node_id,
-        directory_id=node.directory_id,
-        cluster_id=node.cluster_id,
+        node_id=node.node.node_id,
+        directory_id=node.node.directory_id,
+        cluster_id=node.node.cluster_id,
         start_offset=node.start_offset,
         end_offset=node.end_offset,
         last_epoch=node.last_epoch,

@@ -24,6 +24,7 @@ from kraftool.decoders.names import (
 )
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.walk import BEGINNING, WalkState
+from kraftool.reports.files.locations import not_listed
 from kraftool.reports.files.metadata_summary import NodeIds
 from kraftool.reports.files.state_files import read_election, read_ids
 from kraftool.reports.findings.finding import Finding
@@ -176,7 +177,7 @@ class _Reader:
         try:
             for item in location.entries():
                 if isinstance(item, EntryProblem):
-                    self.problem(item)
+                    self.findings.append(not_listed(item))
                     is_unread |= item.severity is Severity.ERROR
                 else:
                     file_count += self.entry(location, item)
@@ -186,18 +187,6 @@ class _Reader:
         if not file_count and not is_unread:
             # One of the other log.dirs of a node has a meta.properties and no metadata.
             self.without[location.path] = len(self.nodes) > before
-
-    def problem(self, problem: EntryProblem) -> None:
-        kind = kinds.UNREADABLE if problem.severity is not Severity.INFO else kinds.PASSED_OVER
-        self.findings.append(
-            kind.at(
-                problem.name,
-                problem.reason,
-                position=problem.position,
-                severity=problem.severity,
-                advice=problem.hint,
-            )
-        )
 
     def node(self, location: Location, entry: Entry) -> NodeLog:
         if location.is_stream:

@@ -267,8 +267,8 @@ def _range(rows: _Rows, summary: MetadataSummary, zone: tzinfo) -> None:
         rows.add(
             "log",
             "offsets ",
-            text(f"{log.start_offset} to {max(log.end_offset - 1, log.start_offset)}", NAME),
-            f" (end offset {log.end_offset}), {_epochs(log.first_epoch, log.last_epoch)}"
+            text(f"{log.start} to {max(log.end - 1, log.start)}", NAME),
+            f" (end offset {log.end}), {_epochs(log.first_epoch, log.last_epoch)}"
             if log.first_epoch is not None
             else ", empty",
         )
@@ -279,8 +279,8 @@ def _range(rows: _Rows, summary: MetadataSummary, zone: tzinfo) -> None:
         )
         if log.first_timestamp is not None and log.last_timestamp is not None:
             rows.add("", f"{iso(log.first_timestamp, zone)} to {iso(log.last_timestamp, zone)}")
-        if log.intact_end_offset < log.end_offset:
-            rows.add("", Text(f"intact up to offset {log.intact_end_offset} only", style=BAD))
+        if log.intact_end < log.end:
+            rows.add("", Text(f"intact up to offset {log.intact_end} only", style=BAD))
     live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
     newest = summary.newest_snapshot
     if newest is not None:

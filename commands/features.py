@@ -94,11 +94,6 @@ def features(
     zone = time_zone(tz)
     named = paths or []
     refuse_nothing(named, bootstrap_controller, "PATH")
-    if "-" in named:
-        raise UsageError(
-            "the log is read twice, but stdin can be read only once",
-            hint="name the directory or the archive",
-        )
     to_ = Output(color=color, quiet=quiet, out=out)
     locations, _ = open_paths(named, settings_alone=True)
     access = bootstrap_controller, command_config, timeout, resolve

@@ -77,7 +77,8 @@ def _sources(output: Output, cluster: ClusterFeatures) -> None:
         if source.newest:
             continue
         details = "settings only" if source.metadata_version is None else _behind(source.end_offset)
-        details += f"; {source.missing} is not there" if source.missing else ""
+        missing = source.directory.missing
+        details += f"; {missing} is not there" if missing else ""
         if source.metadata_version not in (None, cluster.metadata_version):
             details += f", metadata.version {named(METADATA_VERSION, source.metadata_version or 0)}"
         output.rich(text(source.path, QUIET).append(f"  {details}", style=QUIET))
@@ -119,7 +120,8 @@ def _when(level: FinalizedLevel | None, zone: tzinfo) -> tuple[Text, Text]:
     if level is None or level.evidence is LevelSource.DEFAULT:
         return Text(), Text("never", style=QUIET)
     if level.offset is None:
-        return Text(), Text("before the log", style=QUIET)
+        words = "before the log" if level.evidence is LevelSource.SNAPSHOT else "unknown"
+        return Text(), Text(words, style=QUIET)
     when = iso(level.timestamp, zone) if level.timestamp is not None else ""
     return Text(str(level.offset)), Text(_FRACTION.sub("", when))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from kraftool.commands.output import Output, printable
 from kraftool.reports.logs.beginnings import AskedRange, LogBeginnings
 from kraftool.reports.logs.dump import Selection, TopicNames
-from kraftool.reports.logs.source import FIRST_OFFSET
+from kraftool.reports.logs.summary import FIRST_OFFSET
 
 
 def tell_limits(

@@ -10,6 +10,7 @@ from typing import Any
 from kraftool.decoders.errors import Fault
 from kraftool.reports.findings.finding import Finding, FindingKind, Severity
 from kraftool.reports.findings.kinds import KINDS
+from kraftool.reports.text.json_forms import place_members
 
 
 def finding_row(finding: Finding) -> dict[str, Any]:
@@ -20,21 +21,11 @@ def finding_row(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity,
         "text": fault.reason,
         "file": fault.file,
-        **_place_members(fault),
+        **place_members(fault),
         "advice": finding.advice,
         "undecoded": finding.undecoded,
         "count": finding.count,
-        "places": [{"text": place.reason, **_place_members(place)} for place in finding.places],
-    }
-
-
-def _place_members(fault: Fault) -> dict[str, Any]:
-    return {
-        "position": fault.position,
-        "offset": fault.offset,
-        "field": fault.field,
-        "expected": fault.expected,
-        "found": fault.found,
+        "places": [{"text": place.reason, **place_members(place)} for place in finding.places],
     }
 
 

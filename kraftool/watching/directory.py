@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kraftool.decoders import meta_properties, quorum_state
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.names import (
@@ -30,14 +29,13 @@ from kraftool.reports.files.metadata_summary import (
     SeenVoters,
     VoterSource,
 )
+from kraftool.reports.files.state_files import read_election, read_ids
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
-from kraftool.storage.source import read_whole
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.segment_look import ControlSeen, SegmentLook
 
-_SMALL = 1 << 20
 _MOST_CHANGES = 200
 LOOK_S = 0.25
 """How long a look goes on reading what is old."""
@@ -234,29 +232,23 @@ def _meta(entry: Entry | None, problems: list[str], *, is_expected: bool) -> Nod
             problems.append("there is no meta.properties")
         return NodeIds()
     try:
-        meta, _ = meta_properties.decode(_whole(entry))
+        return read_ids(entry)[0]
     except KraftoolError as error:
         problems.append(error.message)
         return NodeIds()
-    return NodeIds.of(meta)
 
 
 def _state(entry: Entry | None, problems: list[str]) -> QuorumState | None:
     if entry is None:
         return None
     try:
-        state_file, findings = quorum_state.decode(_whole(entry))
+        state, refused = read_election(entry)
     except KraftoolError as error:
         problems.append(error.message)
         return None
-    if state_file.state is None:
-        problems.append(f"its quorum-state: {findings[0].reason}")
-    return state_file.state
-
-
-def _whole(entry: Entry) -> bytes:
-    with entry.open() as source:
-        return read_whole(source, limit=_SMALL)
+    if refused is not None:
+        problems.append(f"its quorum-state: {refused.text}")
+    return state
 
 
 def _checkpoint_voters(entry: Entry, offset: int) -> tuple[SeenVoters, ...]:

@@ -149,12 +149,34 @@ def test_an_archive_reads_like_the_directory(quorum: Path, tmp_path: Path, kraft
         (feature["name"], feature["level"], feature["offset"]) for feature in there["features"]
     ]
     assert [(e["name"], e["level"], e["offset"]) for e in packed["features"]] == levels
+    piped = json.loads(kraftool("features", "-o", "json", "-", stdin=archive.read_bytes()).out)
+    assert [(e["name"], e["level"], e["offset"]) for e in piped["features"]] == levels
+    assert [(e["nodeId"], e["endOffset"]) for e in piped["sources"]] == [
+        (e["nodeId"], e["endOffset"]) for e in there["sources"]
+    ]
+
+
+def test_an_archive_of_several_nodes_has_a_source_for_each(
+    quorum: Path, tmp_path: Path, kraftool: Run
+) -> None:
+    archive = tmp_path / "nodes.tar"
+    folders = [f"node-{number}/data" for number in (1, 2, 3)]
+    with tarfile.open(archive, "w") as tar:
+        for folder in folders:
+            tar.add(quorum / folder, arcname=folder)
+    packed = json.loads(kraftool("features", "-o", "json", archive).out)
+    paths = [quorum / folder for folder in folders]
+    there = json.loads(kraftool("features", "-o", "json", *paths).out)
+    assert len(packed["sources"]) == 3
+    for name in ("offset", "nodes", "voterIds", "reach"):
+        assert packed[name] == there[name]
+    newest = [source["isNewest"] for source in packed["sources"]]
+    assert newest == [source["isNewest"] for source in there["sources"]]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-",), "stdin"),
         (("--to", "4.3-IV7"), f"no Kafka up to {level_name(LATEST_LEVEL)}"),
         (("--feature", "share.version"), "is not NAME=LEVEL"),
     ],
@@ -162,8 +184,7 @@ def test_an_archive_reads_like_the_directory(quorum: Path, tmp_path: Path, kraft
 def test_what_cannot_be_done_is_said(
     arguments: tuple[str, ...], words: str, quorum: Path, kraftool: Run
 ) -> None:
-    paths = () if arguments == ("-",) else (quorum / "node-2/data",)
-    ran = kraftool("features", *paths, *arguments)
+    ran = kraftool("features", quorum / "node-2/data", *arguments)
     assert ran.code == 2
     assert words in ran.err
     assert ran.out == b""
@@ -206,6 +227,21 @@ def test_a_path_that_leads_nowhere_is_a_finding_and_the_rest_is_told(
     assert "KT-DIR-READ" in ran.text
     assert str(tmp_path / "nowhere") in "".join(ran.text.split())
     assert any(line.startswith("metadata.version ") for line in ran.text.splitlines())
+
+
+def test_an_archive_that_cannot_be_read_is_a_finding_and_the_rest_is_told(
+    quorum: Path, tmp_path: Path, kraftool: Run
+) -> None:
+    archive = tmp_path / "node.tar.gz"
+    archive.write_bytes(b"\x1f\x8b\x08\x00" + bytes(range(256)))
+    ran = kraftool("features", "-o", "json", archive, quorum / "node-2/data")
+    document = json.loads(ran.out)
+    (finding,) = document["findings"]
+    assert (ran.code, finding["code"], finding["file"]) == (3, "KT-DIR-READ", str(archive))
+    assert [source["isNewest"] for source in document["sources"]] == [True]
+    alone = kraftool("features", archive)
+    assert (alone.code, alone.out) == (3, b"")
+    assert f"{archive}: the gzip data is damaged" in alone.err
 
 
 def test_csv_has_a_row_for_each_feature(quorum: Path, kraftool: Run) -> None:

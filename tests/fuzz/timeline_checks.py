@@ -24,6 +24,7 @@ if __name__ == "__main__":
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Walk
+from kraftool.reports.files.metadata_summary import NodeIds
 from kraftool.reports.timeline.events import Timeline
 from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import NodeLog
@@ -151,7 +152,7 @@ def copies(random: Random, batches: Sequence[bytes]) -> list[list[bytes]]:
 
 
 def _node(number: int, segments: Sequence[bytes]) -> NodeLog:
-    node = NodeLog(f"node-{number}", label=str(number), node_id=number)
+    node = NodeLog(f"node-{number}", label=str(number), node=NodeIds(node_id=number))
     for data in segments:
         name = f"{int.from_bytes(data[:8], 'big'):020}.log"
         node.segments.append(

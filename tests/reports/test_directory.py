@@ -26,6 +26,8 @@ from kraftool.reports.logs.reader import summarize
 from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.paths import open_path
+from tests.reports.feature_cases import Log, level
+from tests.reports.voter_cases import make_node
 
 PARTITION = "__cluster_metadata-0"
 LOG = f"{0:020}.log"
@@ -113,9 +115,9 @@ def test_the_summary_tells_node_cluster_leader_and_voters(fixtures_dir: Path) ->
 def test_the_summary_tells_range_snapshots_and_features(fixtures_dir: Path) -> None:
     summary = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data").summary
     assert summary.log is not None
-    assert (summary.log.start_offset, summary.log.end_offset) == (0, 224)
+    assert (summary.log.start, summary.log.end) == (0, 224)
     assert (summary.log.first_epoch, summary.log.last_epoch) == (1, 3)
-    assert summary.log.intact_end_offset == 224
+    assert summary.log.intact_end == 224
     assert [
         (snapshot.offset, snapshot.epoch, snapshot.intact) for snapshot in summary.snapshots
     ] == [
@@ -128,9 +130,46 @@ def test_the_summary_tells_range_snapshots_and_features(fixtures_dir: Path) -> N
     metadata = summary.feature("metadata.version")
     assert metadata is not None
     assert (metadata.level, metadata.release) == (30, "4.3-IV0")
+    # The newest snapshot repeats what the log's record at 4 said.
+    assert (metadata.offset, metadata.file[-24:]) == (4, f"{0:020}.log")
     assert (summary.brokers, summary.controllers) == ((11,), (1, 2, 3, 4))
     assert summary.transactions.committed == 1
     assert sum(type_count.count for type_count in summary.types) == 224
+
+
+def test_a_log_ends_with_its_last_segment_whatever_an_earlier_one_claims(tmp_path: Path) -> None:
+    first, last = Log().data_records(level("metadata.version", 30)), Log()
+    first.end = 1000
+    first.data_records(level("group.version", 1))
+    last.end = 10
+    last.data_records(level("share.version", 1))
+    path = make_node(tmp_path, 1, first)
+    (path / "__cluster_metadata-0" / f"{10:020}.log").write_bytes(last.data)
+    directory = one(path)
+    log = directory.log
+    assert log is directory.summary.log
+    assert log is not None
+    assert (log.start, log.end, log.segments, log.last_epoch) == (0, 11, 2, 1)
+    assert log.odd == 1
+    assert not log.covers(0, 10)
+
+
+def test_a_log_from_its_beginning_needs_no_damaged_snapshot(
+    fixtures_dir: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data", data)
+    expected = one(data).summary
+    for snapshot in (data / "__cluster_metadata-0").glob("*.checkpoint"):
+        content = snapshot.read_bytes()
+        snapshot.write_bytes(content[: 12 + int.from_bytes(content[8:12])])  # its first batch
+    summary = one(data).summary
+    assert not any(snapshot.intact for snapshot in summary.snapshots)
+    assert summary.features == expected.features
+    assert (summary.kraft_version, summary.voters) == (expected.kraft_version, expected.voters)
+    assert (summary.brokers, summary.controllers) == (expected.brokers, expected.controllers)
+    (data / "__cluster_metadata-0" / f"{0:020}.log").unlink()
+    assert one(data).summary.kraft_version.level == 1, "of the damaged snapshot"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +317,7 @@ def test_damage_says_where_kafka_would_cut_and_what_goes_with_it(dynamic: Path) 
     finding = next(finding for finding in report.findings if finding.code == "KT-LOG-CRC")
     assert (finding.position, finding.undecoded) == (second + 17, True)
     assert report.summary.log is not None
-    cut = report.summary.log.intact_end_offset
+    cut = report.summary.log.intact_end
     assert 0 < cut < 224
     assert f"cuts the log at offset {cut}" in finding.advice
     assert f"{224 - cut} offsets" in finding.advice

@@ -27,6 +27,7 @@ from kraftool.reports.features.rules import unregistered_voters
 from kraftool.reports.features.target import parse_release
 from tests.reports.feature_cases import STAMP, Log, broker, controller, level, node
 from tests.reports.voter_cases import make_node, started, version, voter, voters
+from tests.storage.read_counts import assert_read_once, count_bytes_read
 
 VOTERS = "1@localhost:9091,2@localhost:9092"
 MV_30 = level(METADATA_VERSION, 30)
@@ -105,6 +106,15 @@ def test_every_release_s_cluster_is_told_as_it_was_left(
         for name, feature_range in cluster.nodes[0].ranges.items()
     }
     assert ranges == RELEASE_RANGES[release]
+
+
+@pytest.mark.parametrize("name", ["dynamic-quorum/node-2", "log-cleaning/node-1"])
+def test_each_log_is_read_once(
+    name: str, fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = count_bytes_read(monkeypatch)
+    read_features([str(fixtures_dir / "kafka-4.3.0" / name / "data")])
+    assert_read_once(read)
 
 
 def test_a_level_is_told_with_the_record_that_last_set_it(tmp_path: Path) -> None:
@@ -230,7 +240,8 @@ def test_settings_alone_tell_no_features(tmp_path: Path) -> None:
     cluster = read_features([str(tmp_path / "elsewhere"), path])
     assert cluster.static_voters is not None
     assert cluster.static_voters.ids == (1, 2)
-    assert [source.missing for source in cluster.sources] == ["", "data"], "as it was written"
+    missing = [source.directory.missing for source in cluster.sources]
+    assert missing == ["", "data"], "as it was written"
 
 
 def test_static_voters_that_never_registered_are_named(tmp_path: Path) -> None:
@@ -363,9 +374,13 @@ def test_records_behind_a_gap_set_nothing(tmp_path: Path) -> None:
     path = make_node(tmp_path, 1, Log().data_records(MV_30, level("group.version", 1)))
     behind = Log()
     behind.end = 10
-    behind.data_records(level("group.version", 1), broker(11))
+    behind.data_records(level("group.version", 1), level("share.version", 0), broker(11))
     (path / "__cluster_metadata-0" / f"{10:020}.log").write_bytes(behind.data)
     cluster = read_features([str(path)])
-    assert cluster.levels["group.version"].offset == 1
-    assert [logged_type.name for logged_type in cluster.logged] == ["FeatureLevelRecord"]
+    group = cluster.levels["group.version"]
+    assert (group.level, group.evidence, group.offset) == (1, LevelSource.LOG, None)
+    assert cluster.levels[METADATA_VERSION].offset == 0
+    assert "share.version" not in cluster.levels
     assert not cluster.whole
+    counts = {type_count.name: type_count.first_offset for type_count in cluster.logged}
+    assert counts == {"FeatureLevelRecord": 0, "RegisterBrokerRecord": 12}, "what the log still has"

@@ -26,7 +26,7 @@ from kraftool.reports.files.metadata_summary import (
     Feature,
     FinalizedKRaftVersion,
     LastLeaderChange,
-    LogRange,
+    LogExtent,
     NodeIds,
     SeenVoters,
     SnapshotSummary,
@@ -351,6 +351,45 @@ def file_object(report: FileReport) -> FileObject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogRangeObject:
+    """All segments together."""
+
+    segments: Count
+    size: int
+    batches: Count
+    records: Count
+    start_offset: int
+    end_offset: int
+    """One beyond the last offset."""
+    intact_end_offset: int
+    """The offset at which Kafka would cut the log if it started on it."""
+    first_epoch: int | None
+    last_epoch: int | None
+    epochs: Count
+    first_timestamp: Moment | None
+    last_timestamp: Moment | None
+    leader_changes: Count
+
+
+def _log_range(log: LogExtent) -> LogRangeObject:
+    return LogRangeObject(
+        segments=log.segments,
+        size=log.size,
+        batches=log.batches,
+        records=log.records,
+        start_offset=log.start,
+        end_offset=log.end,
+        intact_end_offset=log.intact_end,
+        first_epoch=log.first_epoch,
+        last_epoch=log.last_epoch,
+        epochs=len({entry.epoch for entry in log.epochs}),
+        first_timestamp=log.first_timestamp,
+        last_timestamp=log.last_timestamp,
+        leader_changes=log.leader_changes,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryObject:
     """A data directory, or a metadata partition by itself."""
 
@@ -358,7 +397,7 @@ class DirectoryObject:
     lock: LockObject
     node: NodeIds
     quorum_state: QuorumState | None
-    log: LogRange | None
+    log: LogRangeObject | None
     leader_change: LastLeaderChange | None
     finalized_kraft_version: FinalizedKRaftVersion
     voter_set: SeenVoters | None
@@ -386,7 +425,7 @@ def directory_object(report: NodeDirectory) -> DirectoryObject:
         lock=LockObject(state=report.lock.state, pid=report.lock.pid),
         node=summary.node,
         quorum_state=summary.quorum_state,
-        log=summary.log,
+        log=_log_range(summary.log) if summary.log is not None else None,
         leader_change=summary.leader_change,
         finalized_kraft_version=summary.kraft_version,
         voter_set=summary.voters,

@@ -12,7 +12,7 @@ from kraftool.decoders.checkpoint_files import EpochEntry, LeaderEpochCheckpoint
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState
 from kraftool.reports.files.file_report import FileReport
-from kraftool.reports.files.metadata_summary import LogRange, MetadataSummary
+from kraftool.reports.files.metadata_summary import LogExtent, MetadataSummary
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.voters.node_directory import NodeDirectory
@@ -51,7 +51,7 @@ def epoch_findings(case: NodeDirectory) -> Iterator[Finding]:
 
 def covers_start(summary: MetadataSummary) -> bool:
     """True if the log begins at 0, or a snapshot reaches to where it begins."""
-    start = summary.log.start_offset if summary.log is not None else 0
+    start = summary.log.start if summary.log is not None else 0
     return start == 0 or any(
         snapshot.state is FileState.LIVE and snapshot.offset >= start
         for snapshot in summary.snapshots
@@ -63,7 +63,7 @@ def _differing(
     entries: Iterable[EpochEntry],
     starts: Iterable[EpochEntry],
     summary: MetadataSummary,
-    log: LogRange,
+    log: LogExtent,
 ) -> Iterator[Finding]:
     expected: dict[int, int] = {}
     for start in sorted(starts, key=lambda start: start.start_offset):
@@ -75,11 +75,11 @@ def _differing(
     is_cut = not covers_start(summary) or any(
         snapshot.offset == cut for snapshot in summary.snapshots
     )
-    begins = max(cut, log.start_offset) if is_cut else log.start_offset
+    begins = max(cut, log.start) if is_cut else log.start
     in_log = [item for item in expected.items() if item[1] >= begins]
     for epoch, offset in in_log:
         claim = claims.get(epoch)
-        if claim == offset or (offset == log.start_offset and claim is not None and claim < offset):
+        if claim == offset or (offset == log.start and claim is not None and claim < offset):
             continue
         yield kinds.EPOCHS_DIFFER.at(
             file.name,
@@ -90,7 +90,7 @@ def _differing(
         )
         return
     for epoch, offset in claims.items():
-        inside = log.start_offset < offset < log.end_offset
+        inside = log.start < offset < log.end
         if inside and epoch not in expected:
             yield kinds.EPOCHS_DIFFER.at(
                 file.name,

@@ -212,32 +212,32 @@ def _snapshots(case: NodeDirectory) -> Iterator[Finding]:
             snapshot
             for snapshot in summary.snapshots
             if snapshot.state is FileState.DELETED
-            and snapshot.offset >= log.start_offset
+            and snapshot.offset >= log.start
             and snapshot.intact
         ]
         advice = (
             "copy a .checkpoint of another node here and keep its name. Its offset must be"
-            f" from {log.start_offset} to {log.end_offset}"
+            f" from {log.start} to {log.end}"
         )
         if deleted:
             advice = f"{deleted[-1].path} is intact. Remove .deleted from its name, on a copy first"
         yield snap_kinds.MISSING.at(
             case.path,
-            f"the log begins at offset {log.start_offset} and no snapshot reaches that offset",
-            offset=log.start_offset,
+            f"the log begins at offset {log.start} and no snapshot reaches that offset",
+            offset=log.start,
             advice=advice,
         )
     if newest is None or case.is_running:
         return
     newest = case.summary.loaded_snapshot or newest
     last_epoch = _latest_epoch(case)
-    begins_there = log.start_offset == log.end_offset == newest.offset
-    ahead = (newest.epoch, newest.offset) > (last_epoch, log.end_offset)
+    begins_there = log.start == log.end == newest.offset
+    ahead = (newest.epoch, newest.offset) > (last_epoch, log.end)
     if newest.offset > 0 and ahead and not begins_there:
         yield snap_kinds.AHEAD.at(
             newest.file,
             f"it ends at offset {newest.offset} in epoch {newest.epoch}, and the log ends at"
-            f" {log.end_offset} in epoch {last_epoch}",
+            f" {log.end} in epoch {last_epoch}",
             offset=newest.offset,
         )
 
@@ -253,7 +253,7 @@ def _latest_epoch(case: NodeDirectory) -> int:
         if report.log is not None
         for start in report.log.epochs
     ]
-    start, end = (log.start_offset, log.end_offset) if log is not None else (0, 0)
+    start, end = (log.start, log.end) if log is not None else (0, 0)
     known = kafka_epochs(checkpoint, starts, start, end)
     return known[-1].epoch if known else -1
 

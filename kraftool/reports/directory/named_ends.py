@@ -27,7 +27,7 @@ def named_ends(case: NodeDirectory) -> Iterator[Finding]:
     log, segments = case.summary.log, list(case.all_of(FileKind.LOG))
     if log is None or case.is_running or case.cut:
         return
-    end = log.end_offset
+    end = log.end
     if not all(file.log is not None and _is_whole(file.log) for file in segments):
         return  # a damaged or unread segment has a finding of its own
     named = [

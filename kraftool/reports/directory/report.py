@@ -28,7 +28,7 @@ from kraftool.reports.files.file_report import (
     read_file,
     read_with,
 )
-from kraftool.reports.files.locations import unopened
+from kraftool.reports.files.locations import not_listed, unopened
 from kraftool.reports.files.metadata_summary import NodeIds
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
@@ -94,18 +94,7 @@ class _Found:
 
     def problem(self, problem: EntryProblem) -> None:
         self.cut.add(problem.name)
-        kind = (
-            dir_kinds.UNREADABLE if problem.severity is not Severity.INFO else dir_kinds.PASSED_OVER
-        )
-        self.findings.append(
-            kind.at(
-                problem.name,
-                problem.reason,
-                position=problem.position,
-                severity=problem.severity,
-                advice=problem.hint,
-            )
-        )
+        self.findings.append(not_listed(problem))
 
 
 _DEFAULT = ReadOptions()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.report import DumpReport, read_location
@@ -21,6 +22,7 @@ from kraftool.storage import witness_marker
 from kraftool.storage.paths import Location, LocationKind, open_path
 
 Progress = Callable[[str, int], None]
+_Item = TypeVar("_Item")
 
 
 def read_sources(
@@ -30,17 +32,22 @@ def read_sources(
     sources: list[NodeDirectory] = []
     for path in paths:
         for source in read_source(path, progress):
-            same = next((one for one in sources if _is_same(one, source)), None)
-            if same is None:
-                sources.append(source)
-            elif same.settings is None and source.settings is not None:
-                sources[sources.index(same)] = source
+            add_once(sources, source, lambda one: one)
     return tuple(sources)
 
 
-def _is_same(one: NodeDirectory, other: NodeDirectory) -> bool:
-    """True if both are one directory on this machine, however its name was written."""
-    return bool(one.real_path) and one.real_path == other.real_path
+def add_once(
+    items: list[_Item], item: _Item, directory_of: Callable[[_Item], NodeDirectory]
+) -> None:
+    """Add what was read of a directory. If it is among the items already, the one that was found
+    through a server.properties stays."""
+    added = directory_of(item)
+    for number, other in enumerate(map(directory_of, items)):
+        if other.real_path and other.real_path == added.real_path:
+            if other.settings is None and added.settings is not None:
+                items[number] = item
+            return
+    items.append(item)
 
 
 def read_source(

@@ -225,7 +225,7 @@ def _copy_snapshot(
             and cluster is not None
             and other.summary.node.cluster_id == cluster
             # One beyond the log's end would make Kafka wipe the log.
-            and log.start_offset <= newest.offset <= log.intact_end_offset
+            and log.start <= newest.offset <= log.intact_end
         ):
             yield shell_text.on(newest.file, "verify-snapshot")
             yield from tools.stop_first(patient)

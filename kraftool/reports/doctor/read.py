@@ -13,22 +13,20 @@ from dataclasses import field, replace
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.findings import is_topic
-from kraftool.reports.directory.report import DumpReport, read_location
-from kraftool.reports.directory.voter_sources import settings_alone, sources_of
+from kraftool.reports.directory.report import DumpReport
+from kraftool.reports.directory.states import StatePasses, read_with_states
+from kraftool.reports.directory.voter_sources import add_once, settings_alone, sources_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
-from kraftool.reports.doctor.stream_buffer import KeptFiles
-from kraftool.reports.files.file_report import FileReport, FileView, ReadOptions, read_with
+from kraftool.reports.files.file_report import FileReport, FileView
 from kraftool.reports.files.locations import missing_directory, open_paths
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
-from kraftool.reports.logs.source import LogFile, kind_of
-from kraftool.reports.state.files import MOST_STREAMED, files_of
-from kraftool.reports.state.load import LoadedState, load_from
-from kraftool.reports.state.one_pass import StatePass, ordered
+from kraftool.reports.state.files import MOST_STREAMED
+from kraftool.reports.state.load import LoadedState
 from kraftool.reports.voters.diff import diff_voters
 from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.storage.entry import Entry, EntryProblem, FolderKind, folder_kind
+from kraftool.storage.entry import Entry, FolderKind, folder_kind
 from kraftool.storage.paths import Location, LocationKind
 
 Progress = Callable[[str, int], None]
@@ -148,32 +146,21 @@ def _settings_alone(read: _Read, location: Location) -> None:
     )
 
 
-class ExaminationPasses:
+class ExaminationPasses(StatePasses):
     """The states and the statistics of one location, made while its files are read."""
 
     def __init__(
         self, location: Location, files: Sequence[Entry], *, is_newest_first: bool = True
     ) -> None:
-        """Without `is_newest_first`, snapshots come in any order."""
-        self.location, self.files = location, files
-        self.kept = KeptFiles(location)
+        super().__init__(location, files, is_newest_first=is_newest_first)
         self.statistics: dict[str, LogStatistics] = {}
         """By directory."""
-        self.states = _passes(location, files, is_newest_first=is_newest_first)
 
     def view(self, entry: Entry) -> FileView:
         """Return the observers that the examination adds to the reading of the next file."""
-        passing = self.states.get(entry.directory)
-        observer = passing.observer(entry.name) if passing is not None else None
+        of_state = super().view(entry)
         own = self.statistics.setdefault(entry.directory, LogStatistics()).observer(entry)
-        observers = tuple(one for one in (observer, own) if one is not None)
-
-        def end(report: FileReport) -> FileReport:
-            if passing is not None and observer is not None:
-                passing.passed(is_read=report.log is not None)
-            return report
-
-        return FileView(observers, end)
+        return of_state if own is None else FileView((*of_state.observers, own), of_state.end)
 
 
 def examine_read(report: DumpReport, passes: ExaminationPasses, progress: Progress) -> Examination:
@@ -192,23 +179,7 @@ def examine_read(report: DumpReport, passes: ExaminationPasses, progress: Progre
 
 def _location(read: _Read, location: Location, progress: Progress) -> bool:
     """Read a location. True if it has a data directory with files."""
-    listed = None if location.is_stream else list(location.entries())
-    files = [entry for entry in listed or () if isinstance(entry, Entry)]
-    passes = ExaminationPasses(location, files)
-
-    def look(entry: Entry, options: ReadOptions) -> FileReport:
-        entry = passes.kept.keep(entry) if location.is_stream else entry
-        return read_with(entry, options, passes.view(entry))
-
-    entries: list[Entry | EntryProblem] | None = None
-    if listed is not None:
-        entries = [
-            *(problem for problem in listed if isinstance(problem, EntryProblem)),
-            *ordered(files),
-        ]
-    report = read_location(
-        location, progress=progress, entries=entries, read=look, is_compared=True
-    )
+    report, passes = read_with_states(location, ExaminationPasses, progress)
     return _add_location(read, report, passes, progress)
 
 
@@ -241,20 +212,12 @@ def _add_location(
 
 
 def _add(read: _Read, patient: ExaminedDirectory) -> None:
-    """Add a patient; one that is there already, found through its settings, gains them.
-
-    Of a running node whose own directory was given only the log counts: all else is in that.
-    """
-    where = patient.source.real_path
+    """Add a patient, once. Of a running node whose own directory was given only the log counts: all
+    else is in that."""
     if patient.source.is_live and any(_is_of(directory, patient) for directory in read.patients):
         read.sources.append(patient.source)
-        return
-    for number, known in enumerate(read.patients):
-        if where and known.source.real_path == where:
-            if known.server is None and patient.server is not None:
-                read.patients[number] = patient
-            return
-    read.patients.append(patient)
+    else:
+        add_once(read.patients, patient, lambda known: known.source)
 
 
 def _is_of(directory: ExaminedDirectory, node: ExaminedDirectory) -> bool:
@@ -270,40 +233,17 @@ def _is_of(directory: ExaminedDirectory, node: ExaminedDirectory) -> bool:
 def _state(
     read: _Read, directory: NodeDirectory, passes: ExaminationPasses, progress: Progress
 ) -> LoadedState | None:
-    kept = passes.kept
     if not _has_state(directory):
         return None
-    if kept.is_too_large(directory.path):
+    if passes.is_too_large(directory):
         text = f"the state was not read: the stream has more than {MOST_STREAMED >> 30} GiB"
         advice = "unpack the archive and name the directory"
         read.findings.append(kinds.PASSED_OVER.at(directory.path, text, advice=advice))
         return None
     try:
-        if passes.location.is_stream:
-            return load_from(kept.state_files(directory.path), progress=progress)
-        passing = passes.states.get(directory.path)
-        if passing is None:
-            return None
-        if passing.is_spoiled:
-            return load_from(passing.files, progress=progress)
-        return passing.state()
+        return passes.state(directory, progress)
     except KraftoolError:
         return None  # what is wrong with its files is told already
-
-
-def _passes(
-    location: Location, files: Sequence[Entry], *, is_newest_first: bool
-) -> dict[str, StatePass]:
-    """Return what makes the state of each directory while its files are read."""
-    logs: dict[str, list[LogFile]] = {}
-    for entry in files:
-        kind = kind_of(entry, location)
-        if kind is not None:
-            logs.setdefault(entry.directory, []).append(LogFile(entry, kind, location))
-    return {
-        path: StatePass(files_of(path, log_files), is_newest_first)
-        for path, log_files in logs.items()
-    }
 
 
 def _odd_folders(location: Location, directory: NodeDirectory) -> tuple[str, ...]:

@@ -213,7 +213,7 @@ def _replayed(patient: ExaminedDirectory) -> Iterator[Finding]:
     log = patient.summary.log
     findings = [finding for finding in state.findings if finding.code in _REPLAY]
     misfits = [finding for finding in findings if finding.code == log_kinds.REPLAY.code]
-    if misfits and state.snapshot and log is not None and log.start_offset < state.start_offset:
+    if misfits and state.snapshot and log is not None and log.start < state.start_offset:
         # One wrong snapshot makes many records that do not fit.
         first, more = misfits[0], len(misfits) - 1
         findings = [finding for finding in findings if finding not in misfits]

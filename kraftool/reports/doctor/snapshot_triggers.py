@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kraftool.reports.doctor.model import ExaminedDirectory
-from kraftool.reports.files.metadata_summary import LogRange
+from kraftool.reports.files.metadata_summary import LogExtent
 
 _BYTES_KEY = "metadata.log.max.record.bytes.between.snapshots"
 _TIME_KEY = "metadata.log.max.snapshot.interval.ms"
@@ -45,7 +45,7 @@ def triggers(patient: ExaminedDirectory) -> Trigger:
     )
 
 
-def overdue(patient: ExaminedDirectory, log: LogRange, since: int | None) -> str:
+def overdue(patient: ExaminedDirectory, log: LogExtent, since: int | None) -> str:
     """Return which limit a log has passed since a time, in words; empty if none.
 
     Time without a leader does not count: a cluster that was down makes no snapshot. Neither does

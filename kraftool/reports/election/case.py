@@ -23,8 +23,8 @@ from kraftool.raft.names import (
 )
 from kraftool.raft.records import Batch, ControlRecord, KRaftVersion, Voters
 from kraftool.raft.settings import NodeSettings
+from kraftool.reports.files.metadata_summary import LogSpan
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.voters.model import LogSpan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,13 +28,14 @@ from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase, Obstacle, reachable_by
 from kraftool.reports.election.moments import at_one_moment
+from kraftool.reports.files.metadata_summary import LogExtent
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters import between, identities
 from kraftool.reports.voters.about_voters import about_voters
 from kraftool.reports.voters.kafka_epochs import believed_epochs
-from kraftool.reports.voters.model import LogExtent, Origin
+from kraftool.reports.voters.model import Origin
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.lock import LockState, lock_holder

@@ -90,7 +90,9 @@ def _metadata_version(cluster: ClusterFeatures, current: int, target: int) -> It
         several += [
             f"broker {source.node_id}"
             for source in cluster.sources
-            if source.broker and source.log_dirs > 1 and f"broker {source.node_id}" not in several
+            if source.is_broker
+            and source.log_directories > 1
+            and f"broker {source.node_id}" not in several
         ]
         for label in several:
             yield f"{label} has several log directories, which fail below 3.7-IV2"

@@ -11,11 +11,11 @@ from kraftool.reports.features.losses import FeatureLoss, NewerRecords
 from kraftool.reports.features.model import (
     ClusterFeatures,
     FeatureReach,
+    FeatureSource,
     FinalizedLevel,
     LevelSource,
     NodeSupport,
     ProcessRole,
-    Source,
     StaticVoters,
 )
 from kraftool.reports.features.plan import FeaturePlan, LevelChange
@@ -39,7 +39,8 @@ class FinalizedLevelObject:
     """The source of the level; default: no record has it, so it is 0."""
     file: str
     offset: int | None
-    """Of the record that last set it; null where the log does not reach back to it."""
+    """Of the record that last set it; null where the log does not reach back to it, or sets the
+    feature again after damage."""
     timestamp: Moment | None
     """Of that record."""
 
@@ -304,19 +305,19 @@ class SourceObject:
 
 
 @form
-def source_object(source: Source) -> SourceObject:
+def source_object(source: FeatureSource) -> SourceObject:
     return SourceObject(
         path=source.path,
-        missing=source.missing,
+        missing=source.directory.missing,
         node_id=source.node_id,
         cluster_id=source.cluster_id,
         end_offset=source.end_offset,
-        epoch=source.epoch,
-        timestamp=source.timestamp,
+        epoch=source.last.last_epoch,
+        timestamp=source.last.last_timestamp,
         metadata_version=source.metadata_version,
         is_newest=source.newest,
-        is_broker=source.broker,
-        log_directories=source.log_dirs,
+        is_broker=source.is_broker,
+        log_directories=source.log_directories,
         controller_quorum_voters=source.static_voters,
     )
 
@@ -325,8 +326,8 @@ def source_object(source: Source) -> SourceObject:
 class FeaturesDocument:
     """Feature levels of a cluster, who supports what, and what a change would meet."""
 
-    sources: tuple[Source, ...]
-    """The PATHs."""
+    sources: tuple[FeatureSource, ...]
+    """The PATHs; an archive of several nodes has several."""
     offset: int
     """The state is that of all records below it."""
     features: tuple[FinalizedLevel, ...]

@@ -28,7 +28,7 @@ from kraftool.image.metadata_version import (
 from kraftool.image.scram import MECHANISMS
 from kraftool.image.topics import PartitionRegistration
 from kraftool.image.uuids import MIGRATING
-from kraftool.reports.features.model import LoggedType
+from kraftool.reports.logs.summary import TypeCount
 
 MOST_EXAMPLES = 3
 _ELR = "eligible leader replicas of partitions"
@@ -73,19 +73,22 @@ def losses(image: MetadataImage, metadata_version: int, elr: int) -> tuple[Featu
     return tuple(feature_loss for feature_loss in feature_losses if feature_loss is not None)
 
 
-def newer_records(logged: Iterable[LoggedType], metadata_version: int) -> tuple[NewerRecords, ...]:
+def newer_records(logged: Iterable[TypeCount], metadata_version: int) -> tuple[NewerRecords, ...]:
     """Records that the log still has and the target does not know."""
-    return tuple(
+    newer = (
         NewerRecords(
-            name=logged_type.name,
-            version=logged_type.version,
+            name=one.name,
+            version=one.version,
             needs=needs,
-            count=logged_type.count,
-            first_offset=logged_type.first_offset,
+            count=one.count,
+            first_offset=one.first_offset,
         )
-        for logged_type in logged
-        if (needs := record_level(logged_type.name, logged_type.version)) > metadata_version
+        for one in logged
+        if one.version is not None
+        and one.first_offset is not None
+        and (needs := record_level(one.name, one.version)) > metadata_version
     )
+    return tuple(sorted(newer, key=lambda one: (one.name, one.version)))
 
 
 def _loss(

@@ -11,9 +11,13 @@ from enum import StrEnum
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.image.cluster import FeatureRange
-from kraftool.image.image import MetadataImage
+from kraftool.image.image import MetadataImage, Provenance
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION, release_of
+from kraftool.reports.files.metadata_summary import NodeIds
 from kraftool.reports.findings.finding import Finding
+from kraftool.reports.logs.summary import TypeCount
+from kraftool.reports.state.load import LoadedState
+from kraftool.reports.voters.node_directory import NodeDirectory
 
 NOT_SUPPORTED = FeatureRange(0, 0)
 """What Kafka takes a feature's range to be that a node does not name."""
@@ -61,7 +65,7 @@ class LevelSource(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalizedLevel:
     """A finalized level. `offset` and `timestamp` are those of the record that last set it, None
-    where the log does not reach back to it."""
+    where the log does not reach back to it, or is damaged between it and a later one."""
 
     name: str
     level: int
@@ -69,16 +73,6 @@ class FinalizedLevel:
     file: str = ""
     offset: int | None = None
     timestamp: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedType:
-    """Records of one type and version that the log still has."""
-
-    name: str
-    version: int
-    count: int
-    first_offset: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,24 +84,58 @@ class StaticVoters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """One PATH: how far its state goes and which levels it has."""
+class FeatureSource:
+    """A directory with its last state, which settings alone do not have."""
 
-    path: str
-    missing: str = ""
-    """The directory that its settings name, and that is not there."""
-    node_id: int | None = None
-    cluster_id: str | None = None
-    end_offset: int = 0
-    epoch: int = -1
-    timestamp: int = -1
-    metadata_version: int | None = None
+    directory: NodeDirectory
+    state: LoadedState | None = None
+    findings: tuple[Finding, ...] = ()
+    """Those that bear on the state."""
     newest: bool = False
     """True if the report is made from it."""
-    broker: bool = False
-    log_dirs: int = 0
-    """Of its server.properties; 0 where none was given."""
-    static_voters: StaticVoters | None = None
+
+    @property
+    def path(self) -> str:
+        return self.directory.name
+
+    @property
+    def node_id(self) -> int | None:
+        node, settings = self.directory.node, self.directory.settings
+        return settings.node_id if settings is not None and node == NodeIds() else node.node_id
+
+    @property
+    def cluster_id(self) -> str | None:
+        return self.directory.node.cluster_id
+
+    @property
+    def end_offset(self) -> int:
+        return self.state.end_offset if self.state is not None else 0
+
+    @property
+    def last(self) -> Provenance:
+        """The last record of the state."""
+        return self.state.image.provenance if self.state is not None else Provenance()
+
+    @property
+    def metadata_version(self) -> int | None:
+        return self.state.image.features.metadata_version if self.state is not None else None
+
+    @property
+    def is_broker(self) -> bool:
+        return bool(self.directory.plays("broker"))
+
+    @property
+    def log_directories(self) -> int:
+        """Of its server.properties; 0 where none was given."""
+        settings = self.directory.settings
+        return settings.log_directories if settings is not None else 0
+
+    @property
+    def static_voters(self) -> StaticVoters | None:
+        settings = self.directory.settings
+        if settings is None or not settings.static_voters:
+            return None
+        return StaticVoters(ids=tuple(sorted(settings.static_voters.ids)), file=settings.file)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +161,7 @@ class ClusterFeatures:
     """Everything that a plan is made from."""
 
     image: MetadataImage
-    sources: tuple[Source, ...]
+    sources: tuple[FeatureSource, ...]
     levels: Mapping[str, FinalizedLevel]
     nodes: tuple[NodeSupport, ...]
     voters: tuple[int, ...] = ()
@@ -141,7 +169,8 @@ class ClusterFeatures:
     voter_ranges: Mapping[int, FeatureRange] | None = None
     static_voters: StaticVoters | None = None
     leader_id: int | None = None
-    logged: tuple[LoggedType, ...] = ()
+    logged: tuple[TypeCount, ...] = ()
+    """The record types that the log still has."""
     whole: bool = True
     """True if nothing was found that bears on the state."""
     findings: tuple[Finding, ...] = ()
@@ -159,7 +188,7 @@ class ClusterFeatures:
         return finalized_level.level if finalized_level is not None else 0
 
     @property
-    def newest(self) -> Source:
+    def newest(self) -> FeatureSource:
         return next(source for source in self.sources if source.newest)
 
     def of(self, role: ProcessRole) -> tuple[NodeSupport, ...]:

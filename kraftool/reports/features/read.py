@@ -1,49 +1,48 @@
 """PATHs into one cluster's features: the newest state leads, settings of all of them count.
 
-Owns which PATH the report is made from, and what the PATHs say against each other. It refuses
-directories of different clusters.
+Owns which directory the report is made from, and what the PATHs say against each other. Each is
+read once. It refuses directories of different clusters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from kraftool.decoders import meta_properties
 from kraftool.decoders.control import ControlRecordType
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.image.cluster import ClusterImage, FeatureRange
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
-from kraftool.reports.features.history import FeatureHistory, read_history
+from kraftool.reports.directory.findings import is_topic
+from kraftool.reports.directory.report import DumpReport, read_location
+from kraftool.reports.directory.states import StatePasses, read_with_states
+from kraftool.reports.directory.voter_sources import settings_alone, sources_of
 from kraftool.reports.features.model import (
     ClusterFeatures,
+    FeatureSource,
     FinalizedLevel,
     LevelSource,
     NodeSupport,
     ProcessRole,
-    Source,
-    StaticVoters,
 )
 from kraftool.reports.files.false_upgrade import false_upgrade
-from kraftool.reports.files.locations import open_paths
-from kraftool.reports.files.locations import unopened as unreadable
-from kraftool.reports.findings.finding import Finding
+from kraftool.reports.files.locations import open_paths, unopened
+from kraftool.reports.files.metadata_summary import (
+    Feature,
+    FinalizedKRaftVersion,
+    MetadataSummary,
+)
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.logs.file_names import misnamed
 from kraftool.reports.state.load import LoadedState, load_state
-from kraftool.reports.voters.settings import settings_of
-from kraftool.storage.entry import Entry, EntryPlace
+from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.storage.entry import EntryPlace
 from kraftool.storage.paths import Location, LocationKind
 
 Progress = Callable[[str, int], None]
-_WITH_META = (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES, LocationKind.LIVE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    source: Source
-    state: LoadedState | None
-    history: FeatureHistory
 
 
 def read_features(
@@ -59,15 +58,19 @@ def read_features(
     `leader` is the log of a running one, `controllers` the ranges of running nodes by id, which
     count where no registration tells them.
     """
-    loaded: list[_Loaded] = []
+    sources: list[FeatureSource] = []
     locations, findings = open_paths(paths, settings_alone=True)
     for location in [*locations, *([] if leader is None else [leader])]:
         try:
-            loaded.append(_load(location, progress))
+            for source in _read(location, progress):
+                if isinstance(source, Finding):
+                    findings.append(source)
+                else:
+                    sources.append(source)
         except KraftoolError as error:
-            findings.append(unreadable(location.path, error))
-    _refuse_clusters([reading.source for reading in loaded])
-    states = [reading for reading in loaded if reading.state is not None]
+            findings.append(unopened(location.path, error))
+    _refuse_clusters(sources)
+    states = [source for source in sources if source.state is not None]
     if not states and findings:
         raise KraftoolError(findings[0].text, hint=findings[0].advice)
     if not states:
@@ -75,8 +78,8 @@ def read_features(
             f"{locations[0].path}: settings only: there is no state to read the features from",
             hint="name a data directory of the cluster too",
         )
-    newest = max(states, key=lambda reading: (reading.source.epoch, reading.source.end_offset))
-    cluster = _cluster(newest, [reading.source for reading in loaded])
+    newest = max(states, key=lambda source: (source.last.last_epoch, source.end_offset))
+    cluster = _cluster(newest, sources)
     cluster = replace(cluster, nodes=(*_running(cluster, controllers or {}), *cluster.nodes))
     return replace(cluster, findings=(*findings, *cluster.findings)) if findings else cluster
 
@@ -91,49 +94,56 @@ def _running(
             yield NodeSupport(role=ProcessRole.CONTROLLER, id=node_id, ranges=ranges)
 
 
-def _load(location: Location, progress: Progress) -> _Loaded:
-    path = location.path
-    source = _source(path, location)
+def _read(location: Location, progress: Progress) -> Iterator[FeatureSource | Finding]:
+    """The directories of a location; one without a state is a finding."""
     if location.kind is LocationKind.PROPERTIES and not location.directory:
-        return _Loaded(source, None, FeatureHistory())
-    where = location if location.kind is LocationKind.LIVE else path
-    state = load_state(where, progress=progress)
-    last = state.image.provenance
-    source = replace(
-        source,
-        end_offset=state.end_offset,
-        epoch=last.last_epoch,
-        timestamp=last.last_timestamp,
-        metadata_version=state.image.features.metadata_version,
-    )
-    return _Loaded(source, state, read_history(where, state.snapshot, state.end_offset, progress))
-
-
-def _source(path: str, location: Location) -> Source:
-    source = Source(path=path, missing=location.missing)
-    if location.server is not None:
-        quorum_settings = settings_of(path, location.server)
-        ids = tuple(sorted(static_voter.id for static_voter in quorum_settings.static_voters))
-        listed = location.server.get("log.dirs") or location.server.get("log.dir") or ""
-        source = replace(
-            source,
-            node_id=quorum_settings.node_id,
-            broker="broker" in quorum_settings.roles,
-            log_dirs=len([part for part in listed.split(",") if part.strip()]),
-            static_voters=StaticVoters(ids=ids, file=path) if ids else None,
+        directory = replace(settings_alone(location), missing=location.missing)
+        yield FeatureSource(directory=directory)
+        return
+    if location.kind is LocationKind.FILE:
+        report = read_location(location, progress=progress, is_compared=True)
+        for directory in sources_of(location, report):
+            yield _loaded(directory, report, partial(load_state, location))
+        return
+    report, passes = read_with_states(location, StatePasses, progress)
+    for directory in sources_of(location, report):
+        if directory.path:  # else it is of loose files
+            yield _loaded(directory, report, partial(_state, directory, passes, progress))
+    if not report.directories:
+        unread = (one.text for one in report.findings if one.code == dir_kinds.UNREADABLE.code)
+        raise KraftoolError(
+            f"{location.path}: {next(unread, 'no log and no snapshot in it')}",
+            hint="name a data directory, a checkpoint or a segment",
         )
-    if location.kind in _WITH_META:
-        for entry in location.entries():
-            if isinstance(entry, Entry) and entry.basename == "meta.properties":
-                if entry.place is EntryPlace.ROOT:
-                    with entry.open() as content:
-                        meta, _ = meta_properties.decode(content.read_at(0, 1 << 16))
-                    source = replace(source, node_id=meta.node_id, cluster_id=meta.cluster_id)
-                break
-    return source
 
 
-def _refuse_clusters(sources: Sequence[Source]) -> None:
+def _state(directory: NodeDirectory, passes: StatePasses, progress: Progress) -> LoadedState:
+    names = (file.basename for file in directory.files)
+    if passes.location.kind is LocationKind.PARTITION and is_topic(directory.path, names):
+        raise KraftoolError(
+            f"{directory.name} is the folder of a topic, which has no metadata",
+            hint="name __cluster_metadata-0, or the data directory around it",
+        )
+    return passes.state(directory, progress)
+
+
+def _loaded(
+    directory: NodeDirectory, report: DumpReport, load: Callable[[], LoadedState]
+) -> FeatureSource | Finding:
+    try:
+        state = load()
+    except KraftoolError as error:
+        return unopened(directory.name, error)
+    in_partition = (file for file in directory.files if file.place is EntryPlace.PARTITION)
+    found = (
+        *(finding for finding in report.findings if finding.severity is not Severity.INFO),
+        *(finding for file in in_partition if (finding := misnamed(file.name)) is not None),
+        *state.findings,
+    )
+    return FeatureSource(directory=directory, state=state, findings=found)
+
+
+def _refuse_clusters(sources: Sequence[FeatureSource]) -> None:
     members = [source for source in sources if source.cluster_id]
     for source in members[1:]:
         if source.cluster_id != members[0].cluster_id:
@@ -144,84 +154,91 @@ def _refuse_clusters(sources: Sequence[Source]) -> None:
             )
 
 
-def _cluster(newest: _Loaded, sources: Sequence[Source]) -> ClusterFeatures:
-    state, history = newest.state, newest.history
+def _cluster(newest: FeatureSource, sources: Sequence[FeatureSource]) -> ClusterFeatures:
+    state, summary = newest.state, newest.directory.summary
     assert state is not None, "the newest one has a state"
-    levels = _levels(state, history)
+    levels = _levels(state, summary)
     voters = state.controls.get(ControlRecordType.KRAFT_VOTERS)
     ranges = _voter_ranges(voters.value) if voters is not None else {}
     leader = state.controls.get(ControlRecordType.LEADER_CHANGE)
-    findings = [*state.findings, *_false_upgrade(state.path, levels[KRAFT_VERSION], history)]
+    findings = [*newest.findings, *_false_upgrade(newest, levels[KRAFT_VERSION])]
     return ClusterFeatures(
         image=state.image,
-        sources=tuple(replace(source, newest=source is newest.source) for source in sources),
+        sources=tuple(replace(source, newest=source is newest) for source in sources),
         levels=levels,
         nodes=_nodes(state.image.cluster),
         voters=tuple(sorted(ranges)),
         voter_ranges=ranges,
-        static_voters=None if ranges else _static(sources),
+        # The first settings that name any.
+        static_voters=None
+        if ranges
+        else next((source.static_voters for source in sources if source.static_voters), None),
         leader_id=leader.value["leaderId"] if leader is not None else None,
-        logged=history.types,
-        whole=state.is_whole,
+        logged=summary.types,
+        whole=all(finding.severity is Severity.INFO for finding in newest.findings),
         findings=tuple(findings),
     )
 
 
-def _levels(state: LoadedState, history: FeatureHistory) -> dict[str, FinalizedLevel]:
+def _levels(state: LoadedState, summary: MetadataSummary) -> dict[str, FinalizedLevel]:
     features = state.image.features
+    records = {feature.name: feature for feature in summary.feature_levels}
     levels = {}
     if features.metadata_version is not None:
         levels[METADATA_VERSION] = features.metadata_version
     levels |= {name: features.finalized[name] for name in sorted(features.finalized)}
-    for name, setting in sorted(history.settings.items()):
-        if setting.level == 0 and name != KRAFT_VERSION:
+    for name, record in records.items():
+        if record.level == 0 and name != KRAFT_VERSION and _is_of(state, record):
             levels.setdefault(name, 0)
-    finalized_levels = {name: _level(name, level, state, history) for name, level in levels.items()}
-    return finalized_levels | {KRAFT_VERSION: _kraft_version(state, history)}
+    finalized_levels = {
+        name: _level(name, level, state, records.get(name)) for name, level in levels.items()
+    }
+    return finalized_levels | {KRAFT_VERSION: _kraft_version(state, summary)}
 
 
-def _level(name: str, level: int, state: LoadedState, history: FeatureHistory) -> FinalizedLevel:
-    setting = history.settings.get(name)
-    if setting is None or setting.level != level:
+def _is_of(state: LoadedState, record: Feature | FinalizedKRaftVersion) -> bool:
+    """True if a record of the log is below the end of the state: there may be damage between."""
+    return record.timestamp is not None and (record.offset or 0) < state.end_offset
+
+
+def _level(
+    name: str, level: int, state: LoadedState, record: Feature | FinalizedKRaftVersion | None
+) -> FinalizedLevel:
+    if record is not None and record.level == level and _is_of(state, record):
         return FinalizedLevel(
-            name=name, level=level, evidence=LevelSource.SNAPSHOT, file=state.snapshot
+            name=name,
+            level=level,
+            evidence=LevelSource.LOG,
+            file=record.file,
+            offset=record.offset,
+            timestamp=record.timestamp,
         )
+    evidence = LevelSource.SNAPSHOT if state.snapshot else LevelSource.LOG
+    return FinalizedLevel(name=name, level=level, evidence=evidence, file=state.snapshot)
+
+
+def _kraft_version(state: LoadedState, summary: MetadataSummary) -> FinalizedLevel:
+    control = state.controls.get(ControlRecordType.KRAFT_VERSION)
+    if control is None:
+        return FinalizedLevel(name=KRAFT_VERSION, level=0)
+    if parse_checkpoint_name(_base(control.file)) is not None:
+        level = control.value["kRaftVersion"]
+        return _level(KRAFT_VERSION, level, state, summary.kraft_version)
     return FinalizedLevel(
-        name=name,
-        level=level,
+        name=KRAFT_VERSION,
+        level=control.value["kRaftVersion"],
         evidence=LevelSource.LOG,
-        file=setting.file,
-        offset=setting.offset,
-        timestamp=setting.timestamp,
+        file=control.file,
+        offset=control.offset,
+        timestamp=control.timestamp,
     )
 
 
-def _kraft_version(state: LoadedState, history: FeatureHistory) -> FinalizedLevel:
-    control = state.controls.get(ControlRecordType.KRAFT_VERSION)
-    if control is not None and parse_checkpoint_name(_base(control.file)) is None:
-        return FinalizedLevel(
-            name=KRAFT_VERSION,
-            level=control.value["kRaftVersion"],
-            evidence=LevelSource.LOG,
-            file=control.file,
-            offset=control.offset,
-            timestamp=control.timestamp,
-        )
-    if control is not None:
-        return _level(KRAFT_VERSION, control.value["kRaftVersion"], state, history)
-    setting = history.settings.get(KRAFT_VERSION)
-    if setting is not None:
-        return _level(KRAFT_VERSION, setting.level, state, history)
-    return FinalizedLevel(name=KRAFT_VERSION, level=0)
-
-
-def _false_upgrade(path: str, kraft: FinalizedLevel, history: FeatureHistory) -> list[Finding]:
-    claimed = history.claimed_kraft_version
-    if claimed is None:
+def _false_upgrade(newest: FeatureSource, kraft: FinalizedLevel) -> list[Finding]:
+    claimed, end = newest.directory.summary.feature(KRAFT_VERSION), newest.end_offset
+    if claimed is None or (claimed.offset is not None and claimed.offset >= end):
         return []
-    in_log = parse_checkpoint_name(_base(claimed.file)) is None
-    where, offset = claimed.file or path, claimed.offset if in_log else None
-    finding = false_upgrade(where, claimed.level, kraft.level, offset=offset)
+    finding = false_upgrade(claimed.file, claimed.level, kraft.level, offset=claimed.offset)
     return [finding] if finding is not None else []
 
 
@@ -239,13 +256,6 @@ def _voter_ranges(value: Mapping[str, object]) -> dict[int, FeatureRange]:
         )
         for voter in voters
     }
-
-
-def _static(sources: Sequence[Source]) -> StaticVoters | None:
-    """The voters of the first settings that name any."""
-    return next(
-        (source.static_voters for source in sources if source.static_voters is not None), None
-    )
 
 
 def _nodes(cluster: ClusterImage) -> tuple[NodeSupport, ...]:

@@ -9,8 +9,11 @@ cannot be seen in one directory; all of the log counts. It refuses to judge; tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
@@ -24,7 +27,7 @@ from kraftool.reports.files.metadata_summary import (
     Feature,
     FinalizedKRaftVersion,
     LastLeaderChange,
-    LogRange,
+    LogExtent,
     MetadataSummary,
     NodeIds,
     SeenVoters,
@@ -35,6 +38,7 @@ from kraftool.reports.files.metadata_summary import (
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.logs.summary import (
+    FIRST_OFFSET,
     ControlRecord,
     FeatureLevel,
     LogSummary,
@@ -51,22 +55,22 @@ def summarize_directory(
     """Put the files of one directory together. `static_voters` are those of its properties file."""
     segments = _segments(files)
     snapshots = _snapshots(files)
-    base = _base(files, snapshots)
+    base = _base(files, snapshots, base_offset(segments[0][0]) if segments else None)
     state = _content(files, FileKind.QUORUM_STATE, QuorumStateFile)
     leader = _leader_change(segments)
     kraft_version = _kraft_version(segments, base)
     transactions, committed_features = _transactions(segments)
-    features = _features(segments, base, committed_features)
+    feature_levels = _feature_levels(segments, base, committed_features)
     registered = _registered(segments, base)
     meta = _content(files, FileKind.META_PROPERTIES, MetaProperties)
     return MetadataSummary(
         node=NodeIds() if meta is None else NodeIds.of(meta),
         quorum_state=state.state if state is not None else None,
-        log=_log_range(segments),
+        log=_extent(segments),
         leader_change=leader,
         kraft_version=kraft_version,
         voters=_voters(segments, base) or _static(state, leader, static_voters),
-        features=features,
+        feature_levels=feature_levels,
         snapshots=snapshots,
         transactions=transactions,
         brokers=tuple(sorted(id for role, id in registered if role == "broker")),
@@ -137,14 +141,28 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
     return tuple(sorted(snapshots, key=lambda snapshot: (snapshot.offset, snapshot.epoch)))
 
 
-def _base(files: Sequence[FileReport], snapshots: Sequence[SnapshotSummary]) -> _Base | None:
-    """The newest snapshot that can be read, else bootstrap.checkpoint."""
+def _base(
+    files: Sequence[FileReport], snapshots: Sequence[SnapshotSummary], log_start: int | None
+) -> _Base | None:
+    """The newest snapshot that is whole, else bootstrap.checkpoint. A damaged snapshot is the last
+    resort: only where the log does not reach back to its beginning."""
     logs = {report.name: report for report in files if report.log is not None}
-    for snapshot in reversed(snapshots):
-        if snapshot.state is FileState.LIVE and snapshot.has_header and snapshot.file in logs:
-            file = logs[snapshot.file]
-            assert file.log is not None, "only files with a summary are listed"
-            return file, file.log, snapshot.offset
+    read = [
+        snapshot
+        for snapshot in snapshots
+        if snapshot.state is FileState.LIVE and snapshot.has_header and snapshot.file in logs
+    ]
+    usable = [
+        snapshot
+        for snapshot in read
+        if snapshot.intact and (log_start is None or log_start <= snapshot.offset)
+    ]
+    if not usable and (log_start is None or log_start > FIRST_OFFSET):
+        usable = read
+    if usable:
+        file = logs[usable[-1].file]
+        assert file.log is not None, "only files with a summary are listed"
+        return file, file.log, usable[-1].offset
     for report in files:
         if (
             report.kind is FileKind.BOOTSTRAP_CHECKPOINT
@@ -155,38 +173,79 @@ def _base(files: Sequence[FileReport], snapshots: Sequence[SnapshotSummary]) -> 
     return None
 
 
-def _log_range(segments: Sequence[_Segment]) -> LogRange | None:
+def _extent(segments: Sequence[_Segment]) -> LogExtent | None:
+    """The offsets and epochs of all segments, and where something is missing between them.
+
+    Segments that are of no metadata count only where no other one is.
+    """
+    metadata = [(file, log) for file, log in segments if log.is_metadata]
+    segments = metadata or segments
     if not segments:
         return None
-    logs = [log for _, log in segments]
-    filled = [log for log in logs if log.end_offset is not None]
-    start = base_offset(segments[0][0])
-    last_base = base_offset(segments[-1][0])
-    end = filled[-1].end_offset if filled else None
-    intact = start
+    start = reached = intact_end = base_offset(segments[0][0])
+    epochs: list[EpochEntry] = []
+    breaks: set[int] = set()
+    cuts: list[int] = []
+    odd: list[int] = []
+    is_cut = False
     for file, log in segments:
-        if log.start_offset is None:
-            intact = max(intact, base_offset(file))
-        elif log.intact_end_offset is not None:
-            intact = log.intact_end_offset
-        if log.walked.is_cut:
-            break
-    epochs = [epoch.epoch for log in logs for epoch in log.epochs]
-    return LogRange(
+        first = base_offset(file)
+        if first != reached:
+            breaks.add(first)
+            odd.append(reached)
+        if log.start_offset not in (None, first):
+            odd.append(first)
+        for fault in log.problems:
+            offset = fault.offset if fault.offset is not None else first
+            of_voters = fault.reason.startswith(("KRaftVoters", "KRaftVersion"))
+            if fault.cuts:
+                cuts.append(offset)
+            if (
+                fault.cuts
+                or fault.kind is FaultKind.GAP
+                or (fault.kind is FaultKind.RECORDS and of_voters)
+            ):
+                breaks.add(offset)
+            if fault.kind is FaultKind.GAP:
+                odd.append(int(fault.expected))
+        epochs += log.epochs
+        reached = max(reached, first, log.end_offset if log.end_offset is not None else first)
+        if not is_cut and log.start_offset is None:
+            intact_end = max(intact_end, first)
+        elif not is_cut and log.intact_end_offset is not None:
+            intact_end = log.intact_end_offset
+        is_cut = is_cut or log.walked.is_cut
+    logs = [log for _, log in segments]
+    ends = [log.end_offset for log in logs if log.end_offset is not None]
+    timestamps = [log.last_timestamp for log in logs if log.last_timestamp is not None]
+    return LogExtent(
+        start=start,
+        end=max([base_offset(segments[-1][0]), *ends[-1:]]),
+        epochs=tuple(sorted(epochs, key=lambda entry: (entry.start_offset, entry.epoch))),
+        odd=min([*odd[:1], *_odd_epochs(start, epochs)], default=None),
+        last_timestamp_ms=timestamps[-1] if timestamps else -1,
+        breaks=tuple(sorted(breaks)),
+        cut=min(cuts, default=None),
+        intact_end=intact_end,
+        is_metadata=bool(metadata),
         segments=len(segments),
         size=sum(file.size for file, _ in segments),
         batches=sum(log.batches for log in logs),
         records=sum(log.records for log in logs),
-        start_offset=start,
-        end_offset=max(end if end is not None else start, last_base),
-        intact_end_offset=intact,
-        first_epoch=epochs[0] if epochs else None,
-        last_epoch=epochs[-1] if epochs else None,
-        epochs=len(set(epochs)),
-        first_timestamp=filled[0].first_timestamp if filled else None,
-        last_timestamp=filled[-1].last_timestamp if filled else None,
+        first_timestamp=next(
+            (log.first_timestamp for log in logs if log.end_offset is not None), None
+        ),
         leader_changes=sum(log.leader_changes for log in logs),
     )
+
+
+def _odd_epochs(start: int, epochs: Sequence[EpochEntry]) -> Iterable[int]:
+    """Yield where epochs begin that cannot be, in the order of the file: no CRC covers an epoch."""
+    before = held = EpochEntry(epoch=-1, start_offset=start)
+    for after in epochs:
+        if after.epoch < held.epoch:
+            yield (held if before.epoch <= after.epoch else after).start_offset
+        before, held = held, after
 
 
 def _leader_change(segments: Sequence[_Segment]) -> LastLeaderChange | None:
@@ -247,8 +306,13 @@ def _kraft_version(segments: Sequence[_Segment], base: _Base | None) -> Finalize
     newest = _newest(segments, base, "kraft_version")
     if newest is None:
         return FinalizedKRaftVersion()
+    record, offset, file = newest
+    is_in_log = base is None or file != base[0].name
     return FinalizedKRaftVersion(
-        level=newest[0].data["kRaftVersion"], offset=newest[1], file=newest[2]
+        level=record.data["kRaftVersion"],
+        offset=offset,
+        file=file,
+        timestamp=record.timestamp if is_in_log else None,
     )
 
 
@@ -320,30 +384,35 @@ def _transactions(segments: Sequence[_Segment]) -> tuple[TransactionCounts, dict
     return TransactionCounts(committed=committed, aborted=aborted, open_offset=open_since), ended
 
 
-def _features(
+def _feature_levels(
     segments: Sequence[_Segment], base: _Base | None, ended: dict[int, bool]
 ) -> tuple[Feature, ...]:
     levels: dict[str, Feature] = {}
     from_offset = -1
     if base is not None:
         file, log, from_offset = base
-        levels = {feature.name: _feature(feature, None, file) for feature in log.features}
+        levels = {
+            feature.name: _feature(feature, file, is_in_log=False) for feature in log.features
+        }
     for number, (file, log) in enumerate(segments):
-        feature_levels = log.features + (log.open_features if ended.get(number) else ())
-        for feature_level in feature_levels:
-            if feature_level.offset >= from_offset:
-                levels[feature_level.name] = _feature(feature_level, feature_level.offset, file)
-    features = [level for level in levels.values() if level.level]
-    return tuple(sorted(features, key=lambda level: (level.name != "metadata.version", level.name)))
+        for record in log.features + (log.open_features if ended.get(number) else ()):
+            known = levels.get(record.name)
+            # A snapshot repeats what the log said; the log's own record tells since when.
+            if record.offset >= from_offset or record.level == (known.level if known else 0):
+                levels[record.name] = _feature(record, file, is_in_log=True)
+    return tuple(
+        sorted(levels.values(), key=lambda level: (level.name != "metadata.version", level.name))
+    )
 
 
-def _feature(level: FeatureLevel, offset: int | None, file: FileReport) -> Feature:
+def _feature(level: FeatureLevel, file: FileReport, *, is_in_log: bool) -> Feature:
     return Feature(
         name=level.name,
         level=level.level,
         release=release_name(level.name, level.level),
-        offset=offset,
+        offset=level.offset if is_in_log else None,
         file=file.name,
+        timestamp=level.timestamp if is_in_log else None,
     )
 
 
@@ -368,16 +437,8 @@ def _sum_types(logs: Iterable[LogSummary]) -> tuple[TypeCount, ...]:
     for log in logs:
         for type_count in log.types:
             key = (type_count.is_control, type_count.type_id, type_count.version)
-            before = total.get(key)
-            count = type_count.count + (before.count if before is not None else 0)
-            total[key] = TypeCount(
-                name=type_count.name,
-                type=type_count.type,
-                version=type_count.version,
-                count=count,
-                is_control=type_count.is_control,
-                type_id=type_count.type_id,
-            )
+            first = total.get(key, replace(type_count, count=0))
+            total[key] = replace(first, count=first.count + type_count.count)
     return tuple(sorted(total.values(), key=lambda type_sum: (-type_sum.count, type_sum.type)))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.storage.entry import EntryProblem
 from kraftool.storage.paths import Location, open_path
 
 
@@ -42,3 +43,15 @@ def missing_directory(location: Location) -> Iterator[Finding]:
 def unopened(path: str, error: KraftoolError) -> Finding:
     """A PATH that cannot be read, as a finding."""
     return dir_kinds.UNREADABLE.at(path, error.message, advice=error.hint)
+
+
+def not_listed(problem: EntryProblem) -> Finding:
+    """What is wrong with an entry of a location, as a finding."""
+    kind = dir_kinds.PASSED_OVER if problem.severity is Severity.INFO else dir_kinds.UNREADABLE
+    return kind.at(
+        problem.name,
+        problem.reason,
+        position=problem.position,
+        severity=problem.severity,
+        advice=problem.hint,
+    )

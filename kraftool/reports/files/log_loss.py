@@ -50,7 +50,7 @@ def loss_of(summary: MetadataSummary, cut: int | None) -> str | None:
         return None
     return loss(
         cut,
-        log.end_offset,
+        log.end,
         loaded.offset if loaded is not None else 0,
         intact=loaded is None or loaded.intact,
     )

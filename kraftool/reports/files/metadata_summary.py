@@ -6,10 +6,12 @@ files is `directory_summary.py`.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from enum import StrEnum
 
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
-from kraftool.decoders.json_marks import Count, Ids, Moment
+from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumState
@@ -37,24 +39,72 @@ class NodeIds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogRange:
-    """All segments together."""
+class LogSpan:
+    """The offsets of a log, and whose epochs they are of."""
 
-    segments: Count
-    size: int
-    batches: Count
-    records: Count
-    start_offset: int
-    end_offset: int
-    """One beyond the last offset."""
-    intact_end_offset: int
-    """The offset at which Kafka would cut the log if it started on it."""
-    first_epoch: int | None
-    last_epoch: int | None
-    epochs: Count
-    first_timestamp: Moment | None
-    last_timestamp: Moment | None
-    leader_changes: Count
+    start: int = 0
+    end: int = 0
+    epochs: tuple[EpochEntry, ...] = ()
+    """Of its records, in the order of their offsets."""
+    odd: int | None = None
+    """Where the headers of sound batches first contradict each other, which Kafka does not notice:
+    an offset that does not follow, or an epoch that is higher than those on both sides. Kafka
+    believes them, and so does an election. Nothing from there on is evidence of what the node
+    has."""
+    last_timestamp_ms: int = -1
+    """When the leader wrote the last record; -1 if that is not known."""
+
+    def epoch_at(self, offset: int) -> int | None:
+        """The epoch of the record at an offset; None where the log does not reach."""
+        if not self.start <= offset < self.end:
+            return None
+        number = bisect_right(self.epochs, offset, key=lambda epoch: epoch.start_offset)
+        return self.epochs[number - 1].epoch if number else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogExtent(LogSpan):
+    """A log as its files have it, all segments together."""
+
+    breaks: tuple[int, ...] = ()
+    """Offsets before which something is missing or damaged."""
+    cut: int | None = None
+    """Where Kafka would cut the log if it started on it; a gap it does not notice."""
+    intact_end: int = 0
+    """The log's end if Kafka started on it."""
+    is_metadata: bool = True
+    """False for the log of a topic."""
+    segments: int = 0
+    size: int = 0
+    batches: int = 0
+    records: int = 0
+    first_timestamp: int | None = None
+    leader_changes: int = 0
+
+    @property
+    def first_epoch(self) -> int | None:
+        return self.epochs[0].epoch if self.epochs else None
+
+    @property
+    def last_epoch(self) -> int | None:
+        return self.epochs[-1].epoch if self.epochs else None
+
+    @property
+    def last_timestamp(self) -> int | None:
+        return self.last_timestamp_ms if self.last_timestamp_ms >= 0 else None
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Return how up to date the log is in an election: its last epoch, then its end."""
+        return self.epochs[-1].epoch if self.epochs else -1, self.end
+
+    def covers(self, first: int, last: int) -> bool:
+        """True if every offset from `first` to `last` is there, with nothing odd between."""
+        return (
+            self.start <= first
+            and last < self.end
+            and not any(first <= break_offset <= last for break_offset in self.breaks)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +127,8 @@ class FinalizedKRaftVersion:
     offset: int | None = None
     """Of the record; None without one."""
     file: str = ""
+    timestamp: Hidden[int | None] = None
+    """Of the record; None if only a snapshot has it."""
 
 
 class VoterSource(StrEnum):
@@ -112,15 +164,17 @@ class SeenVoters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """A finalized feature; `release` is the name of a metadata.version."""
+    """A feature and its last level; `release` is the name of a metadata.version."""
 
     name: str
     level: int
     release: str
     """The name of a metadata.version, such as 4.3-IV0; empty for other features."""
     offset: int | None
-    """The place in the log; None for one in a snapshot."""
+    """The place in the log; None if only a snapshot has the level."""
     file: str
+    timestamp: Hidden[int | None]
+    """Of the record in the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,11 +212,12 @@ class MetadataSummary:
 
     node: NodeIds = NodeIds()
     quorum_state: QuorumState | None = None
-    log: LogRange | None = None
+    log: LogExtent | None = None
     leader_change: LastLeaderChange | None = None
     kraft_version: FinalizedKRaftVersion = FinalizedKRaftVersion()
     voters: SeenVoters | None = None
-    features: tuple[Feature, ...] = ()
+    feature_levels: tuple[Feature, ...] = ()
+    """The last level of each feature, 0 where it was taken back."""
     snapshots: tuple[SnapshotSummary, ...] = ()
     transactions: TransactionCounts = TransactionCounts()
     brokers: tuple[int, ...] = ()
@@ -171,6 +226,11 @@ class MetadataSummary:
     """Of the log."""
     snapshot_types: tuple[TypeCount, ...] = ()
     """Of the newest snapshot."""
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The finalized ones."""
+        return tuple(feature for feature in self.feature_levels if feature.level)
 
     @property
     def newest_snapshot(self) -> SnapshotSummary | None:

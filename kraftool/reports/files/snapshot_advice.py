@@ -82,21 +82,19 @@ def _instead(
 ) -> str:
     """Return what Kafka can read in the newest snapshot's place; empty if there is nothing."""
     log = summary.log
-    if log is None or not log.batches or log.intact_end_offset < this.offset:
+    if log is None or not log.batches or log.intact_end < this.offset:
         return ""
     older = [
         snapshot
         for snapshot in live
-        if snapshot.intact
-        and log.start_offset <= snapshot.offset < this.offset
-        and snapshot.offset > 0
+        if snapshot.intact and log.start <= snapshot.offset < this.offset and snapshot.offset > 0
     ]
     if older:
         return (
-            f"the log is whole from {log.start_offset} on: with Kafka stopped, move the"
+            f"the log is whole from {log.start} on: with Kafka stopped, move the"
             f" snapshot away. Kafka then uses the one at {older[-1].offset}"
         )
-    if log.start_offset == 0:
+    if log.start == 0:
         return (
             "the log is whole from 0: with Kafka stopped, move the snapshot away. Kafka then"
             " reads the log"

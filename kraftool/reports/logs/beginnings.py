@@ -16,7 +16,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.walk import Walk
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.logs.source import FIRST_OFFSET, LogFile
+from kraftool.reports.logs.source import LogFile
+from kraftool.reports.logs.summary import FIRST_OFFSET
 from kraftool.reports.text.moments import iso
 
 

@@ -171,12 +171,13 @@ class _Reader:
             frame = bytes((FRAME_VERSION, api_key, version))
             self.counts[frame] = self.counts.get(frame, 0) + count
             self.first_seen.setdefault(frame, (position, offset))
-        for _, offset, _, value in taken.watched:
+        for _, offset, timestamp, value in taken.watched:
             if value[1] not in _WATCHED:
                 continue
-            item = decode_metadata(Record(0, 0, 0, offset, 0, None, value))
+            record = Record(0, 0, 0, offset, timestamp, None, value)
+            item = decode_metadata(record)
             if item.api_key is not None and item.data is not None:
-                self._watch(item.api_key, offset, item.data)
+                self._watch(item.api_key, record, item.data)
 
     def _data(self, batch: RecordBatch) -> None:
         """Count by type, and decode every record, if only to know that it can be."""
@@ -230,20 +231,27 @@ class _Reader:
                 self.problem(fault)
             return
         if item.api_key is not None:
-            self._watch(item.api_key, record.offset, data)
+            self._watch(item.api_key, record, data)
 
-    def _watch(self, key: int, offset: int, data: codec.Value) -> None:
+    def _watch(self, key: int, record: Record, data: codec.Value) -> None:
         """Take what a record of one of the watched types says."""
         if key == _BEGIN:
-            self.pending, self.began = [], offset
+            self.pending, self.began = [], record.offset
         elif key in (_END, _ABORT):
             self._end_transaction(committed=key == _END)
         elif key == _FEATURE:
-            self._event(FeatureLevel(name=data["name"], level=data["featureLevel"], offset=offset))
+            self._event(
+                FeatureLevel(
+                    name=data["name"],
+                    level=data["featureLevel"],
+                    offset=record.offset,
+                    timestamp=record.timestamp,
+                )
+            )
         elif key in _REGISTRATIONS:
             role, name, registered = _REGISTRATIONS[key]
             self._event(
-                Registration(role=role, id=data[name], offset=offset, registered=registered)
+                Registration(role=role, id=data[name], offset=record.offset, registered=registered)
             )
 
     def _event(self, event: FeatureLevel | Registration) -> None:
@@ -325,7 +333,7 @@ class _Reader:
             first_timestamp=self.first_timestamp,
             last_timestamp=self.last_timestamp,
             compressions=tuple(self.compressions),
-            types=count_types(counts, self.controls, self.not_framed),
+            types=count_types(counts, self.first_seen, self.controls, self.not_framed),
             features=tuple(self.features.values()),
             registrations=tuple(self.registrations.values()),
             leader_changes=self.leader_changes,

@@ -26,9 +26,6 @@ from kraftool.storage.source import ByteSource, FileSource
 if TYPE_CHECKING:
     from kraftool.reports.findings.finding import Finding
 
-FIRST_OFFSET = 1
-"""A log that begins here or before has its beginning: offset 0 is the LeaderChange of the first
-leader, and a leader that has a snapshot never sends a batch that holds only that."""
 _WITH_BATCHES = (FileKind.LOG, FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT)
 _SIDE_FILES = (
     FileKind.OFFSET_INDEX,

@@ -11,7 +11,12 @@ from typing import Any
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.fault import LogFault
+from kraftool.decoders.json_marks import Hidden
 from kraftool.decoders.walk import BEGINNING, WalkState
+
+FIRST_OFFSET = 1
+"""A log that begins here or before has its beginning: offset 0 is the LeaderChange of the first
+leader, and a leader that has a snapshot never sends a batch that holds only that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +30,8 @@ class TypeCount:
     is_control: bool
     type_id: int | None
     """The api key, or the control record type."""
+    first_offset: int | None = None
+    """Of the first one; None for control records and for what is no record of Kafka's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +41,7 @@ class FeatureLevel:
     name: str
     level: int
     offset: int
+    timestamp: Hidden[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

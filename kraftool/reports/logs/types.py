@@ -53,11 +53,17 @@ def unknown_types(
 
 
 def count_types(
-    counts: Mapping[bytes, int], controls: Mapping[int, int], not_framed: int
+    counts: Mapping[bytes, int],
+    first_seen: Mapping[bytes, tuple[int, int]],
+    controls: Mapping[int, int],
+    not_framed: int,
 ) -> tuple[TypeCount, ...]:
-    """All types with their counts, the most frequent first."""
+    """All types with their counts, the most frequent first. `first_seen` has the place and the
+    offset of the first record of each."""
     type_counts = [_control(type_id, count) for type_id, count in controls.items()]
-    type_counts += [_record(*_numbers(frame), count) for frame, count in counts.items()]
+    type_counts += [
+        _record(*_numbers(frame), count, first_seen[frame][1]) for frame, count in counts.items()
+    ]
     if not_framed:
         type_counts.append(
             TypeCount(
@@ -84,7 +90,7 @@ def _control(type_id: int, count: int) -> TypeCount:
     )
 
 
-def _record(api_key: int, version: int, count: int) -> TypeCount:
+def _record(api_key: int, version: int, count: int, first_offset: int) -> TypeCount:
     message = schema.metadata_record(api_key)
     name = message.name if message is not None else ""
     return TypeCount(
@@ -94,6 +100,7 @@ def _record(api_key: int, version: int, count: int) -> TypeCount:
         count=count,
         is_control=False,
         type_id=api_key,
+        first_offset=first_offset,
     )
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from kraftool.decoders import meta_properties
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import META_PROPERTIES
+from kraftool.reports.files.state_files import cluster_in
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
@@ -20,10 +20,8 @@ from kraftool.reports.state.change_times import Key, LastRecord, batches_from, l
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.replay import Progress
+from kraftool.storage.directory import file_entry
 from kraftool.storage.paths import Location
-from kraftool.storage.source import FileSource
-
-_META_LIMIT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,20 +173,16 @@ def _cluster_of(files: StateFiles) -> str | None:
     """Return what meta.properties says; None where it cannot be looked at: in a stream, beside a
     file.
     """
-    for file in (*files.segments, *files.snapshots):
-        for entry in file.location.held:
-            if entry.basename == META_PROPERTIES:
-                with entry.open() as source:
-                    return meta_properties.decode(source.read_at(0, _META_LIMIT))[0].cluster_id
-        if not file.path or file.is_named:
-            return None
-        directory = os.path.dirname(os.path.dirname(os.path.abspath(file.path)))
-        try:
-            with FileSource(os.path.join(directory, META_PROPERTIES)) as source:
-                return meta_properties.decode(source.read_at(0, _META_LIMIT))[0].cluster_id
-        except KraftoolError:
-            return None
-    return None
+    file = next(iter((*files.segments, *files.snapshots)), None)
+    if file is None or file.is_named:
+        return None
+    if not file.path:
+        return cluster_in(file.location.held)
+    directory = os.path.dirname(os.path.dirname(os.path.abspath(file.path)))
+    try:
+        return cluster_in([file_entry(os.path.join(directory, META_PROPERTIES))])
+    except KraftoolError:
+        return None
 
 
 def _told(both: TwoStates) -> TwoStates:

@@ -22,7 +22,8 @@ from kraftool.reports.files.snapshot_form import SnapshotForm
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snapshot_kinds
-from kraftool.reports.logs.source import FIRST_OFFSET, LogFile
+from kraftool.reports.logs.source import LogFile
+from kraftool.reports.logs.summary import FIRST_OFFSET
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.placed_records import PlacedRecords, placed_records

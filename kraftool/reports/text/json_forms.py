@@ -98,11 +98,7 @@ def finding_members(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity,
         "reason": fault.reason,
         "file": fault.file,
-        "position": fault.position,
-        "offset": fault.offset,
-        "field": fault.field,
-        "expected": fault.expected,
-        "found": fault.found,
+        **place_members(fault),
         "advice": finding.advice,
         "is_undecoded": finding.undecoded,
         "place_count": finding.count,
@@ -114,15 +110,19 @@ def finding_object(finding: Finding) -> FindingObject:
     return FindingObject(**finding_members(finding))
 
 
+def place_members(fault: Fault) -> dict[str, Any]:
+    """The attributes of a place, for objects and for rows of tables."""
+    return {
+        "position": fault.position,
+        "offset": fault.offset,
+        "field": fault.field,
+        "expected": fault.expected,
+        "found": fault.found,
+    }
+
+
 def _place(fault: Fault) -> FindingPlace:
-    return FindingPlace(
-        reason=fault.reason,
-        position=fault.position,
-        offset=fault.offset,
-        field=fault.field,
-        expected=fault.expected,
-        found=fault.found,
-    )
+    return FindingPlace(reason=fault.reason, **place_members(fault))
 
 
 def finding_counts(findings: Iterable[Finding]) -> FindingCounts:

@@ -24,7 +24,7 @@ def diverged(
 ) -> Iterator[Finding]:
     """Read the logs side by side; streams, which can be read once only, are not for this."""
     nodes, _ = open_nodes(locations, progress)
-    for members in by_cluster(nodes, lambda log: log.cluster_id):
+    for members in by_cluster(nodes, lambda log: log.node.cluster_id):
         if len(members) < 2:
             continue
         merge = Merge(members, lambda batch: LogBranch(gaps_ms=_NO_GAPS), progress)

@@ -19,7 +19,7 @@ from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as directory_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.logs.beginnings import AskedRange
-from kraftool.reports.logs.source import FIRST_OFFSET
+from kraftool.reports.logs.summary import FIRST_OFFSET
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import LogBatch
 from kraftool.reports.timeline.divergence_advice import tail_severity
@@ -210,9 +210,9 @@ def _view(node: NodeLog) -> NodeView:
     return NodeView(
         label=node.label,
         path=node.path,
-        node_id=node.node_id,
-        directory_id=node.directory_id,
-        cluster_id=node.cluster_id,
+        node_id=node.node.node_id,
+        directory_id=node.node.directory_id,
+        cluster_id=node.node.cluster_id,
         start_offset=node.start_offset,
         end_offset=node.end_offset,
         last_epoch=node.last_epoch,

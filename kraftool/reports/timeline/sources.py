@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 
-from kraftool.decoders import meta_properties, quorum_state
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
@@ -25,6 +24,9 @@ from kraftool.decoders.names import (
 )
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.walk import BEGINNING, WalkState
+from kraftool.reports.files.locations import not_listed
+from kraftool.reports.files.metadata_summary import NodeIds
+from kraftool.reports.files.state_files import read_election, read_ids
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.logs.file_names import misnamed
@@ -36,12 +38,11 @@ from kraftool.reports.timeline.segments import (
     read_snapshot,
     seam,
 )
+from kraftool.storage.directory import file_entry
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, Severity
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind
-from kraftool.storage.source import FileSource
 
-_STATE_FILE = 1 << 20
 Progress = Callable[[str, int], None]
 
 
@@ -78,9 +79,7 @@ class NodeLog:
 
     path: str
     label: str = ""
-    node_id: int | None = None
-    directory_id: str | None = None
-    cluster_id: str | None = None
+    node: NodeIds = NodeIds()
     quorum_state: QuorumState | None = None
     is_live: bool = False
     findings: list[Finding] = field(default_factory=list)
@@ -141,7 +140,7 @@ def open_nodes(
     for location in locations:
         reader.take(location)
     nodes = [log for log in reader.nodes.values() if not log.is_empty]
-    nodes.sort(key=lambda log: (log.node_id is None, log.node_id or 0))
+    nodes.sort(key=lambda log: (log.node.node_id is None, log.node.node_id or 0))
     for node in nodes:
         node.checkpoints.sort(key=lambda entry: entry.basename)
     for node in reader.nodes.values():
@@ -178,7 +177,7 @@ class _Reader:
         try:
             for item in location.entries():
                 if isinstance(item, EntryProblem):
-                    self.problem(item)
+                    self.findings.append(not_listed(item))
                     is_unread |= item.severity is Severity.ERROR
                 else:
                     file_count += self.entry(location, item)
@@ -188,18 +187,6 @@ class _Reader:
         if not file_count and not is_unread:
             # One of the other log.dirs of a node has a meta.properties and no metadata.
             self.without[location.path] = len(self.nodes) > before
-
-    def problem(self, problem: EntryProblem) -> None:
-        kind = kinds.UNREADABLE if problem.severity is not Severity.INFO else kinds.PASSED_OVER
-        self.findings.append(
-            kind.at(
-                problem.name,
-                problem.reason,
-                position=problem.position,
-                severity=problem.severity,
-                advice=problem.hint,
-            )
-        )
 
     def node(self, location: Location, entry: Entry) -> NodeLog:
         if location.is_stream:
@@ -227,8 +214,7 @@ class _Reader:
             files.append(os.path.join(os.path.dirname(folder), "meta.properties"))
         for path in files:
             try:
-                with FileSource(path) as source:
-                    self.state_file(node, path, source.read_at(0, _STATE_FILE))
+                self.state_file(node, file_entry(path))
             except KraftoolError:
                 continue  # nobody asked for these
 
@@ -244,9 +230,8 @@ class _Reader:
             return False
         node = self.node(location, entry)
         try:
-            if base in ("meta.properties", "quorum-state"):
-                with entry.open() as source:
-                    self.state_file(node, entry.name, source.read_at(0, _STATE_FILE))
+            if kind in (FileKind.META_PROPERTIES, FileKind.QUORUM_STATE):
+                self.state_file(node, entry)
                 return False
             if kind is FileKind.CHECKPOINT:
                 name = parse_checkpoint_name(base)
@@ -290,18 +275,13 @@ class _Reader:
         wanted = detection.kind in (FileKind.LOG, FileKind.CHECKPOINT)
         return detection.kind if wanted and detection.state is FileState.LIVE else None
 
-    def state_file(self, node: NodeLog, name: str, data: bytes) -> None:
-        if name.endswith("meta.properties"):
-            meta, errors = meta_properties.decode(data)
-            node.node_id, node.cluster_id = meta.node_id, meta.cluster_id
-            node.directory_id = meta.directory_id
-            if not meta.accepted and errors:
-                node.findings.append(kinds.META.of_error(name, errors[0]))
-            return
-        state, errors = quorum_state.decode(data)
-        node.quorum_state = state.state
-        if not state.accepted and errors:
-            node.findings.append(kinds.QUORUM_STATE.of_error(name, errors[0]))
+    def state_file(self, node: NodeLog, entry: Entry) -> None:
+        if entry.basename == "meta.properties":
+            node.node, finding = read_ids(entry)
+        else:
+            node.quorum_state, finding = read_election(entry)
+        if finding is not None:
+            node.findings.append(finding)
 
     def snapshot(self, node: NodeLog, entry: Entry, name: CheckpointName) -> None:
         snapshot, findings = read_snapshot(entry, name, records=True)
@@ -331,10 +311,11 @@ def _is_topic(folder: str) -> bool:
 
 def _label(nodes: list[NodeLog]) -> None:
     """Name nodes by node.id; where two have the same, or none is known, by path."""
-    ids = [log.node_id for log in nodes]
+    ids = [log.node.node_id for log in nodes]
     for node in nodes:
-        alone = node.node_id is not None and ids.count(node.node_id) == 1
-        node.label = str(node.node_id) if alone else node.path
+        node_id = node.node.node_id
+        alone = node_id is not None and ids.count(node_id) == 1
+        node.label = str(node_id) if alone else node.path
     labels = [log.label for log in nodes]
     for index, node in enumerate(nodes):
         if labels.count(node.label) > 1:
@@ -345,6 +326,6 @@ def clusters(nodes: Iterable[NodeLog]) -> dict[str, list[str]]:
     """The paths of the directories, by cluster.id."""
     paths_by_cluster: dict[str, list[str]] = {}
     for node in nodes:
-        if node.cluster_id:
-            paths_by_cluster.setdefault(node.cluster_id, []).append(node.path)
+        if node.node.cluster_id:
+            paths_by_cluster.setdefault(node.node.cluster_id, []).append(node.path)
     return paths_by_cluster

@@ -222,12 +222,12 @@ def _directory(report: NodeDirectory, seen: DirectoryPass) -> Verified:
         if seen.replays:
             findings += seen.replay.findings(
                 report.path,
-                log.end_offset if log is not None else None,
+                log.end if log is not None else None,
                 newest.offset if newest is not None else 0,
             )
     checked = _checked(report.files, seen)
     if log is not None:
-        checked = replace(checked, start_offset=log.start_offset, end_offset=log.end_offset)
+        checked = replace(checked, start_offset=log.start, end_offset=log.end)
     return Verified(
         path=report.path,
         checked=checked,

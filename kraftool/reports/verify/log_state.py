@@ -52,13 +52,13 @@ def quorum_state(report: NodeDirectory, seen: DirectoryPass) -> Iterator[Finding
 
 def snapshots(report: NodeDirectory, seen: DirectoryPass) -> Iterator[Finding]:
     """Each snapshot's end against the batch that it ends with."""
-    log, extent = report.summary.log, report.log
-    if log is None or extent is None:
+    log = report.log
+    if log is None:
         return
     for snapshot in _live(report.summary.snapshots):
-        if not log.start_offset < snapshot.offset <= log.intact_end_offset:
+        if not log.start < snapshot.offset <= log.intact_end:
             continue
-        epoch = extent.epoch_at(snapshot.offset - 1)
+        epoch = log.epoch_at(snapshot.offset - 1)
         if epoch is not None and epoch != snapshot.epoch:
             yield snap_kinds.LOG_EPOCH.at(
                 snapshot.file,

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
-from kraftool.decoders import meta_properties
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import (
-    META_PROPERTIES,
     FileState,
     parse_checkpoint_name,
     parse_segment_name,
@@ -31,6 +29,7 @@ from kraftool.reports.files.file_report import (
     read_with,
 )
 from kraftool.reports.files.locations import unopened as unreadable
+from kraftool.reports.files.state_files import cluster_in
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
@@ -443,21 +442,9 @@ def _one_directory(location: Location, progress: Progress) -> _Found:
                 findings = in_order(report.findings)
                 snapshots.append(replace(reader.snapshots[entry.name], findings=findings))
     whole = VerifiedDirectory(
-        path=location.path, cluster_id=_cluster_of(entries), snapshots=tuple(snapshots)
+        path=location.path, cluster_id=cluster_in(entries), snapshots=tuple(snapshots)
     )
     return _Found(verified=whole, entries=tuple(entries))
-
-
-def _cluster_of(entries: Sequence[Entry]) -> str | None:
-    """Return the cluster id in the meta.properties among the files; None if there is none."""
-    for entry in entries:
-        if entry.basename == META_PROPERTIES:
-            with entry.open() as source:
-                return meta_properties.decode(source.read_at(0, _MOST_META))[0].cluster_id
-    return None
-
-
-_MOST_META = 1 << 16
 
 
 def _of(progress: Progress, name: str) -> Callable[[int], None]:

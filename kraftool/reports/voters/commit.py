@@ -36,12 +36,12 @@ from itertools import pairwise
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import NO_VOTERS, VoterSet
+from kraftool.reports.files.metadata_summary import LogExtent
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import (
     Commitment,
     CommitmentVerdict,
     HistoryEntry,
-    LogExtent,
     Origin,
 )
 from kraftool.reports.voters.node_directory import NodeDirectory

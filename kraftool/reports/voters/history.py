@@ -16,22 +16,19 @@ from dataclasses import field, replace
 from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
-from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.names import FileState, parse_checkpoint_name
 from kraftool.reports.files.directory_summary import base_offset, record_voters
 from kraftool.reports.files.file_report import FileReport
-from kraftool.reports.files.metadata_summary import MetadataSummary, SnapshotSummary
+from kraftool.reports.files.metadata_summary import LogExtent, MetadataSummary, SnapshotSummary
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.model import (
     HistoryEntry,
     LeaderEntry,
-    LogExtent,
     Origin,
     VoterHistory,
 )
@@ -111,7 +108,6 @@ def history_of(
         ),
         key=base_offset,
     )
-    extent = _extent(segments)
     snapshots = [
         snapshot_summary
         for snapshot_summary in summary.snapshots
@@ -126,7 +122,7 @@ def history_of(
     logged = [event for segment in segments for event in _named(events, segment.name)]
     entries: list[HistoryEntry] = []
     for type in (_VERSION, _VOTERS):
-        track = _Track(type=type, log=extent, findings=findings)
+        track = _Track(type=type, log=summary.log, findings=findings)
         track.log_entries([event for event in logged if event[1].type == type])
         for snapshot in snapshots:
             track.snapshot(snapshot, events.by_file.get(snapshot.file, ()))
@@ -152,7 +148,6 @@ def history_of(
             for name, voter_record in logged
             if voter_record.type == _LEADER
         ),
-        log=extent,
         snapshots=tuple(snapshots),
         findings=tuple(findings),
     )
@@ -164,63 +159,6 @@ def _base(name: str) -> str:
 
 def _named(events: Events, name: str) -> Iterable[tuple[str, VoterRecord]]:
     return ((name, voter_record) for voter_record in events.by_file.get(name, ()))
-
-
-def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
-    """The offsets and epochs of all segments, and where something is missing between them."""
-    if not segments:
-        return None
-    start = end = base_offset(segments[0])
-    epochs: list[EpochEntry] = []
-    last_timestamp_ms = -1
-    breaks: set[int] = set()
-    cuts: list[int] = []
-    odd: list[int] = []
-    for file in segments:
-        log, first = file.log, base_offset(file)
-        assert log is not None, "only segments with a summary are listed"
-        if first != end:
-            breaks.add(first)
-            odd.append(end)
-        if log.start_offset not in (None, first):
-            odd.append(first)
-        for fault in log.problems:
-            offset = fault.offset if fault.offset is not None else first
-            of_voters = fault.reason.startswith((_VOTERS, _VERSION))
-            if fault.cuts:
-                cuts.append(offset)
-            if (
-                fault.cuts
-                or fault.kind is FaultKind.GAP
-                or (fault.kind is FaultKind.RECORDS and of_voters)
-            ):
-                breaks.add(offset)
-            if fault.kind is FaultKind.GAP:
-                odd.append(int(fault.expected))
-        epochs += log.epochs
-        end = max(end, first, log.end_offset if log.end_offset is not None else first)
-        if log.last_timestamp is not None:
-            last_timestamp_ms = log.last_timestamp
-    return LogExtent(
-        start=start,
-        end=end,
-        epochs=tuple(
-            sorted(epochs, key=lambda epoch_entry: (epoch_entry.start_offset, epoch_entry.epoch))
-        ),
-        breaks=tuple(sorted(breaks)),
-        last_timestamp_ms=last_timestamp_ms,
-        cut=min(cuts, default=None),
-        odd=min([*odd[:1], *_odd_epochs(start, epochs)], default=None),
-    )
-
-
-def _odd_epochs(start: int, epochs: Sequence[EpochEntry]) -> Iterable[int]:
-    """Yield where epochs begin that cannot be, in the order of the file: no CRC covers an epoch."""
-    before = held = EpochEntry(epoch=-1, start_offset=start)
-    for after in epochs:
-        if after.epoch < held.epoch:
-            yield (held if before.epoch <= after.epoch else after).start_offset
-        before, held = held, after
 
 
 @dataclass(slots=True, kw_only=True)

@@ -13,9 +13,14 @@ from collections.abc import Collection, Iterator, Sequence
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import Voter, VoterSet
-from kraftool.reports.files.metadata_summary import SeenVoters, SnapshotSummary, VoterSource
+from kraftool.reports.files.metadata_summary import (
+    LogExtent,
+    SeenVoters,
+    SnapshotSummary,
+    VoterSource,
+)
 from kraftool.reports.voters.commit import Proof, proofs_of
-from kraftool.reports.voters.model import Commitment, LogExtent, Origin
+from kraftool.reports.voters.model import Commitment, Origin
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.voter_set import matches
 

@@ -5,11 +5,9 @@ Owns the read model. It refuses to compare directories; that is `diff.py` and th
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import field
 from enum import StrEnum
 
-from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Ids
 from kraftool.raft.names import NO_VOTERS, Endpoints, VoterSet
@@ -100,53 +98,6 @@ class LeaderEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogSpan:
-    """The offsets of a log, and whose epochs they are of."""
-
-    start: int = 0
-    end: int = 0
-    epochs: tuple[EpochEntry, ...] = ()
-    """Of its records, in the order of their offsets."""
-    odd: int | None = None
-    """Where the headers of sound batches first contradict each other, which Kafka does not notice:
-    an offset that does not follow, or an epoch that is higher than those on both sides. Kafka
-    believes them, and so does an election. Nothing from there on is evidence of what the node
-    has."""
-    last_timestamp_ms: int = -1
-    """When the leader wrote the last record; -1 if that is not known."""
-
-    def epoch_at(self, offset: int) -> int | None:
-        """The epoch of the record at an offset; None where the log does not reach."""
-        if not self.start <= offset < self.end:
-            return None
-        number = bisect_right(self.epochs, offset, key=lambda epoch: epoch.start_offset)
-        return self.epochs[number - 1].epoch if number else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogExtent(LogSpan):
-    """A log as its files have it."""
-
-    breaks: tuple[int, ...] = ()
-    """Offsets before which something is missing or damaged."""
-    cut: int | None = None
-    """Where Kafka would cut the log if it started on it; a gap it does not notice."""
-
-    @property
-    def rank(self) -> tuple[int, int]:
-        """Return how up to date the log is in an election: its last epoch, then its end."""
-        return self.epochs[-1].epoch if self.epochs else -1, self.end
-
-    def covers(self, first: int, last: int) -> bool:
-        """True if every offset from `first` to `last` is there, with nothing odd between."""
-        return (
-            self.start <= first
-            and last < self.end
-            and not any(first <= break_offset <= last for break_offset in self.breaks)
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumSettings:
     """The settings of the quorum in a server.properties."""
 
@@ -156,6 +107,8 @@ class QuorumSettings:
     static_voters: VoterSet = NO_VOTERS
     bootstrap_servers: tuple[str, ...] = ()
     controller_listeners: tuple[str, ...] = ()
+    log_directories: int = 0
+    """How many it names; 0 where it leaves them to the default."""
     advertised: Endpoints = field(default_factory=dict)
     """An empty host or port 0 is not known."""
     timing: Timing = Timing()
@@ -168,7 +121,6 @@ class VoterHistory:
 
     entries: tuple[HistoryEntry, ...] = ()
     leaders: tuple[LeaderEntry, ...] = ()
-    log: LogExtent | None = None
     snapshots: tuple[SnapshotSummary, ...] = ()
     """Those that Kafka may load: live ones with a header."""
     findings: tuple[Finding, ...] = ()

@@ -17,6 +17,7 @@ from kraftool.decoders.names import METADATA_FOLDER, segment_offset
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.metadata_summary import (
+    LogExtent,
     MetadataSummary,
     NodeIds,
     SeenVoters,
@@ -28,7 +29,6 @@ from kraftool.reports.findings.kinds.directory import UNREADABLE
 from kraftool.reports.voters.model import (
     NO_HISTORY,
     HistoryEntry,
-    LogExtent,
     QuorumSettings,
     VoterHistory,
 )
@@ -94,7 +94,9 @@ class NodeDirectory:
 
     @property
     def log(self) -> LogExtent | None:
-        return self.history.log
+        """Its metadata log."""
+        log = self.summary.log
+        return log if log is not None and log.is_metadata else None
 
     @property
     def snapshots(self) -> tuple[SnapshotSummary, ...]:

@@ -27,6 +27,7 @@ def settings_of(path: str, server: Properties) -> QuorumSettings:
         static_voters=static_voters(server.get("controller.quorum.voters") or ""),
         bootstrap_servers=_list(server, "controller.quorum.bootstrap.servers"),
         controller_listeners=listeners,
+        log_directories=len(_list(server, "log.dirs") or _list(server, "log.dir")),
         advertised=_advertised(server, listeners),
         timing=_timing(server),
     )

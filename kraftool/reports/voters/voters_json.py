@@ -9,7 +9,7 @@ from kraftool.decoders.json_marks import Moment
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import VoterSet
-from kraftool.reports.files.metadata_summary import NodeIds, SeenVoters
+from kraftool.reports.files.metadata_summary import LogExtent, NodeIds, SeenVoters
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import (
@@ -25,7 +25,6 @@ from kraftool.reports.voters.model import (
     Commitment,
     HistoryEntry,
     LeaderEntry,
-    LogExtent,
     Origin,
     QuorumSettings,
 )

@@ -85,9 +85,9 @@ def _with_log(summary: DirectorySummary, metadata_summary: MetadataSummary) -> D
         return summary
     return replace(
         summary,
-        start_offset=log.start_offset,
-        end_offset=log.end_offset,
-        intact_end_offset=log.intact_end_offset,
+        start_offset=log.start,
+        end_offset=log.end,
+        intact_end_offset=log.intact_end,
         epoch=log.last_epoch,
         first_timestamp=log.first_timestamp,
         last_timestamp=log.last_timestamp,

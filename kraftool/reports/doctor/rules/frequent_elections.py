@@ -22,7 +22,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 def _end(patient: ExaminedDirectory) -> tuple[int, int]:
     log = patient.summary.log
-    return ((log.last_epoch or 0), log.end_offset) if log is not None else (-1, -1)
+    return ((log.last_epoch or 0), log.end) if log is not None else (-1, -1)
 
 
 def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagnosis]:

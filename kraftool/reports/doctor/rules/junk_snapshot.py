@@ -21,7 +21,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         log, newest = patient.summary.log, patient.summary.loaded_snapshot
         if log is None or newest is None or newest.offset == 0 or patient.is_live:
             continue
-        ends = (log.last_epoch if log.last_epoch is not None else -1, log.end_offset)
+        ends = (log.last_epoch if log.last_epoch is not None else -1, log.end)
         wipes = newest.epoch > ends[0] or (newest.epoch == ends[0] and newest.offset > ends[1])
         why = _broken(patient, newest) if wipes else ""
         if not why:
@@ -55,9 +55,9 @@ def _is_spare(patient: ExaminedDirectory) -> bool:
     """True if Kafka starts without the newest snapshot: something else has the log's beginning."""
     log, newest = patient.summary.log, patient.summary.loaded_snapshot
     return log is not None and (
-        log.start_offset == 0
+        log.start == 0
         or any(
-            snapshot.intact and log.start_offset <= snapshot.offset <= log.intact_end_offset
+            snapshot.intact and log.start <= snapshot.offset <= log.intact_end
             for snapshot in patient.summary.snapshots
             if snapshot is not newest
         )

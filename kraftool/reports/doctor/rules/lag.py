@@ -24,13 +24,12 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         ]
         if len(ends) < 2:
             continue
-        first, furthest = max(ends, key=lambda end: (end[1].last_epoch or 0, end[1].end_offset))
+        first, furthest = max(ends, key=lambda end: (end[1].last_epoch or 0, end[1].end))
         for patient, log in ends:
-            behind = furthest.end_offset - log.end_offset
+            behind = furthest.end - log.end
             if log.last_epoch != furthest.last_epoch or behind <= _MOST_RECORDS:
                 continue
-            extent = first.source.log
-            if extent is None or not extent.covers(log.end_offset, furthest.end_offset - 1):
+            if not furthest.covers(log.end, furthest.end - 1):
                 continue
             late = (furthest.last_timestamp or 0) - (log.last_timestamp or 0)
             yield Diagnosis(
@@ -38,13 +37,13 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     patient.path,
                     f"its log ends {behind} records and {late / 1000:.0f} s before that of"
                     f" {first.path}, both in epoch {log.last_epoch}",
-                    offset=log.end_offset,
-                    expected=str(furthest.end_offset),
-                    found=str(log.end_offset),
+                    offset=log.end,
+                    expected=str(furthest.end),
+                    found=str(log.end),
                 ),
                 directory=patient.path,
                 evidence=tuple(
-                    Evidence(file=directory.path, offset=end.end_offset, found="the log ends here")
+                    Evidence(file=directory.path, offset=end.end, found="the log ends here")
                     for directory, end in ((first, furthest), (patient, log))
                 ),
                 commands=(tools.quorum(examination, patient, "describe", "--replication"),),

@@ -40,7 +40,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 Evidence(
                     file=patient.path,
-                    offset=log.end_offset - 1,
+                    offset=log.end - 1,
                     found=f"the last record is of epoch {log.last_epoch}, {since}",
                 ),
             ),

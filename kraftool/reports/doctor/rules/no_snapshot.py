@@ -15,7 +15,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         log, newest = patient.summary.log, patient.summary.newest_snapshot
         if log is None or (newest is not None and newest.offset > 0):
             continue
-        if log.start_offset > 0:
+        if log.start > 0:
             continue  # a snapshot is missing that was there, which is another matter
         trigger = triggers(patient)
         late = overdue(patient, log, log.first_timestamp)
@@ -33,7 +33,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=(
                 Evidence(
                     file=patient.path,
-                    found=f"offsets {log.start_offset} to {log.end_offset - 1}, {log.size} bytes in"
+                    found=f"offsets {log.start} to {log.end - 1}, {log.size} bytes in"
                     f" {log.segments} segments",
                 ),
             ),

@@ -21,7 +21,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if log is None or newest is None or newest.offset == 0:
             continue
         late = overdue(patient, log, newest.timestamp)
-        if not late or newest.offset >= log.end_offset:
+        if not late or newest.offset >= log.end:
             continue
         yield Diagnosis(
             finding=kinds.OLD_SNAPSHOT.at(
@@ -29,7 +29,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 f"the newest snapshot is {late} older than the log's last record",
                 offset=newest.offset,
                 expected=f"a newer one by {triggers(patient).words}",
-                found=f"{log.end_offset - newest.offset} records since",
+                found=f"{log.end - newest.offset} records since",
             ),
             directory=patient.path,
             evidence=(
@@ -39,7 +39,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 Evidence(
                     file=patient.path,
-                    offset=log.end_offset - 1,
+                    offset=log.end - 1,
                     found=f"the last record, written {_moment(log.last_timestamp)}",
                 ),
             ),

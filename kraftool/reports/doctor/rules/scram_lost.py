@@ -21,7 +21,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         log = patient.summary.log
         if newest is None or log is None or not newest.intact or newest.offset == 0:
             continue
-        if log.start_offset > 0 or newest.offset > log.intact_end_offset:
+        if log.start > 0 or newest.offset > log.intact_end:
             continue  # what came before the log can only be known from another snapshot
         if not patient.statistics.credentials_complete:
             continue

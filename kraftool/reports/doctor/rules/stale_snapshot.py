@@ -15,22 +15,22 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         log, newest = patient.summary.log, patient.summary.newest_snapshot
         if log is None or newest is None or log.last_epoch is None or patient.is_live:
             continue
-        if newest.offset <= log.end_offset or newest.epoch >= log.last_epoch:
+        if newest.offset <= log.end or newest.epoch >= log.last_epoch:
             continue
         yield Diagnosis(
             finding=kinds.STALE_SNAPSHOT.at(
                 newest.file,
-                f"it ends {newest.offset - log.end_offset} offsets beyond the log, in an"
+                f"it ends {newest.offset - log.end} offsets beyond the log, in an"
                     " earlier epoch than the log's last one",
                 offset=newest.offset,
-                expected=f"at most offset {log.end_offset}",
+                expected=f"at most offset {log.end}",
                 found=f"offset {newest.offset} of epoch {newest.epoch}",
             ),
             directory=patient.path,
             evidence=(
                 Evidence(file=newest.file, found=f"epoch {newest.epoch}, offset {newest.offset}"),
                 Evidence(
-                    file=patient.path, offset=log.end_offset,
+                    file=patient.path, offset=log.end,
                     found=f"the log ends here in epoch {log.last_epoch}",
                 ),
             ),

@@ -6,6 +6,8 @@ about exit codes: `commands/output.py` maps errors to them.
 
 from __future__ import annotations
 
+from typing import Any
+
 from kraftool.decoders.dataclass import dataclass
 
 
@@ -89,6 +91,17 @@ class DecodeError(KraftoolError):
         self.count = count
         """The number of mismatches that the error stands for."""
         super().__init__(self.describe())
+
+    def __eq__(self, other: object) -> bool:
+        """True if both say the same: a report keeps errors as values."""
+        return isinstance(other, DecodeError) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An exception is made again from its message alone, and this one takes more than that.
+        return DecodeError.__new__, (DecodeError, self.message), vars(self)
 
     def describe(self) -> str:
         return self.fault().describe()

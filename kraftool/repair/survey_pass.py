@@ -86,7 +86,7 @@ class SurveyPass:
             observers.append(loading.take)
         report = read_file(entry, replace(options, observers=tuple(observers)))
         if report.log is None:
-            complaint = report.findings[0].text if report.findings else "it was not read"
+            complaint = report.unread.reason if report.unread is not None else "it was not read"
         else:
             self.fingerprints[entry.name] = hashed.whole()
             complaint = form.complaint()
@@ -124,8 +124,8 @@ class SurveyPass:
         observers: tuple[Observe, ...] = (*options.observers, _LogObserver(self.log))
         report = read_file(entry, replace(options, observers=observers))
         if report.log is None:
-            finding = report.findings[0]
-            raise KraftoolError(finding.text, hint=finding.advice)
+            assert report.unread is not None, "only what cannot be read has no summary"
+            raise KraftoolError(report.unread.reason, hint=report.unread.hint)
         self.log.end()
         self.fingerprints[entry.name] = self.log.fingerprints[base]
         return report

@@ -47,6 +47,7 @@ from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.read import node_case
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
@@ -333,14 +334,16 @@ class _Surveying:
                 f" server.properties has {edited_from}, and the directory.id is that voter's"
             )
         errors = [
-            finding.sentence() for finding in file.findings if finding.severity is Severity.ERROR
+            finding.sentence()
+            for finding in file_findings(file)
+            if finding.severity is Severity.ERROR
         ]
         return errors[0] if errors else "it has no cluster.id or no node.id"
 
     def _bootstrap_complaint(self) -> str:
         file = self.source.one(FileKind.BOOTSTRAP_CHECKPOINT)
         findings = (
-            [finding for finding in file.findings if finding.severity is Severity.ERROR]
+            [finding for finding in file_findings(file) if finding.severity is Severity.ERROR]
             if file is not None and file.log is not None
             else []
         )
@@ -352,7 +355,7 @@ class _Surveying:
             return QuorumStateSurvey(missing=True)
         state = file.content.state
         if state is None:
-            complaints = [finding.sentence() for finding in file.findings]
+            complaints = [finding.sentence() for finding in file_findings(file)]
             return QuorumStateSurvey(complaint=complaints[0] if complaints else "it cannot be read")
         return QuorumStateSurvey(
             data_version=state.data_version,

@@ -21,6 +21,7 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumState, QuorumStateField, QuorumStateFile
 from kraftool.reports.directory.report import DumpReport
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.files.file_report import EntryList, FileReport, PlainText, Settings
 from kraftool.reports.files.metadata_summary import (
     Feature,
@@ -442,7 +443,7 @@ class DumpDocument:
                 state=file.state,
                 is_known_by_name=file.by_name,
                 size=file.size,
-                findings=len(file.findings),
+                findings=len(file_findings(file)),
             )
             for file in every
         )

@@ -13,6 +13,7 @@ from kraftool.decoders.indexes import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE, Offset
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import parse_segment_name
 from kraftool.reports.files.directory_summary import base_offset
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.files.file_report import EntryList, FileReport
 from kraftool.reports.files.severity_in_context import left_by_truncation
 from kraftool.reports.findings.finding import Finding, Severity
@@ -43,7 +44,7 @@ def index_findings(case: NodeDirectory) -> Iterator[Finding]:
     for file in files:
         name = parse_segment_name(file.basename)
         content = file.content
-        if file.kind not in _ENTRY_SIZES or not file.is_live or name is None or file.findings:
+        if file.kind not in _ENTRY_SIZES or not file.is_live or name is None or file_findings(file):
             continue
         segment = segments.get(name.base_offset)
         if segment is None or segment.log is None or not isinstance(content, EntryList):

@@ -15,24 +15,23 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord
-from kraftool.decoders.names import METADATA_FOLDER, segment_offset
+from kraftool.decoders.names import METADATA_FOLDER, is_usable_name, segment_offset
 from kraftool.raft.names import NO_VOTERS
 from kraftool.reports.directory.findings import between_directories, judge
 from kraftool.reports.directory.log_dirs import findings_of_log_dirs
 from kraftool.reports.directory.repairs import Repairs, repairs_in
 from kraftool.reports.files.directory_summary import summarize_directory
-from kraftool.reports.files.file_report import (
-    FileReport,
+from kraftool.reports.files.file_findings import (
     FileView,
-    ReadOptions,
-    read_file,
-    read_with,
+    file_findings,
+    problem_finding,
 )
+from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.files.locations import unopened
 from kraftool.reports.files.metadata_summary import NodeIds
+from kraftool.reports.files.snapshot_advice import DAMAGES
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.reports.logs.file_names import misnamed
 from kraftool.reports.voters.history import Events, history_of
 from kraftool.reports.voters.model import NO_HISTORY, QuorumSettings, VoterHistory
 from kraftool.reports.voters.node_directory import NodeDirectory
@@ -72,6 +71,8 @@ class _Found:
     """The files that have been read so far, by directory."""
 
     files: dict[str, list[FileReport]] = field(default_factory=dict)
+    more: dict[str, Sequence[Finding]] = field(default_factory=dict)
+    """What the caller found in a file besides, by the file's name."""
     findings: list[Finding] = field(default_factory=list)
     cut: set[str] = field(default_factory=set)
     """The names of what could not be read whole."""
@@ -79,36 +80,29 @@ class _Found:
     is_compared: bool = False
     """True if the caller asks the rules about voters of several directories together."""
 
-    def take(self, report: FileReport) -> None:
-        self.files.setdefault(report.directory, []).append(report)
+    def take(self, file: FileReport, more: Sequence[Finding]) -> None:
+        if any(finding.code in DAMAGES for finding in more):
+            file = replace(file, fails_check=True)
+        self.files.setdefault(file.directory, []).append(file)
+        if more:
+            self.more[file.name] = more
 
-    def has_files_of(self, other: _Found) -> bool:
-        """True if the report is the same: those of all files are the same objects."""
-        if self.is_compared != other.is_compared:
-            return False
-        return self.files.keys() == other.files.keys() and all(
-            mine is its
-            for path, files in self.files.items()
-            for mine, its in zip(files, other.files[path], strict=True)
-        )
+    def is_same(self, other: _Found) -> bool:
+        """True if the report of the same files is the same."""
+        return self.is_compared == other.is_compared and self.more == other.more
+
+    def of(self, file: FileReport, *, is_alone: bool = False) -> tuple[Finding, ...]:
+        """Return the findings of a file."""
+        more = () if file.is_misplaced else self.more.get(file.name, ())
+        return (*file_findings(file, is_alone=is_alone), *more)
 
     def problem(self, problem: EntryProblem) -> None:
         self.cut.add(problem.name)
-        kind = (
-            dir_kinds.UNREADABLE if problem.severity is not Severity.INFO else dir_kinds.PASSED_OVER
-        )
-        self.findings.append(
-            kind.at(
-                problem.name,
-                problem.reason,
-                position=problem.position,
-                severity=problem.severity,
-                advice=problem.hint,
-            )
-        )
+        self.findings.append(problem_finding(problem))
 
 
 _DEFAULT = ReadOptions()
+_NO_VIEW = FileView()
 
 
 def read_location(
@@ -118,11 +112,12 @@ def read_location(
     progress: Callable[[str, int], None] = lambda name, position: None,
     entries: Iterable[Entry | EntryProblem] | None = None,
     read: Callable[[Entry, ReadOptions], FileReport] = read_file,
+    view: Callable[[Entry], FileView] = lambda entry: _NO_VIEW,
     is_compared: bool = False,
 ) -> DumpReport:
     """Read all of a PATH. What cannot be read is among the findings; nothing is raised for it.
 
-    `entries` are those of the location in another order; `read` may look at more than a dump does.
+    `entries` are those of the location in another order; `view` looks at more than a dump does.
     `is_compared`: the caller asks the rules about voters of several directories together.
     """
     reading = _Found(is_compared=is_compared)
@@ -133,10 +128,12 @@ def read_location(
         if isinstance(entry, EntryProblem):
             reading.problem(entry)
         else:
-            reading.take(_read(entry, options, progress, read))
+            seen = view(entry)
+            file = _read(entry, _observed(options, seen), progress, read)
+            reading.take(file, seen.end(file))
     if location.kind is LocationKind.FILE:
         files = tuple(file for files in reading.files.values() for file in files)
-        own = tuple(finding for file in files for finding in file.findings)
+        own = tuple(finding for file in files for finding in reading.of(file, is_alone=True))
         return DumpReport(
             path=location.path,
             kind=location.kind,
@@ -172,18 +169,14 @@ def read_together(
                 reading.problem(entry)
             continue
         parts = [view(entry) for view in views]
-        seen = FileView(tuple(observer for part in parts for observer in part.observers))
-
-        def read(entry: Entry, options: ReadOptions, seen: FileView = seen) -> FileReport:
-            return read_with(entry, options, seen)
-
-        report = _read(entry, options, progress, read)
+        file = _read(entry, _observed(options, *parts), progress, read_file)
+        more: tuple[Finding, ...] = ()
         for reading, part in zip(readings, parts, strict=True):
-            report = part.end(report)
-            reading.take(report)
+            more = (*more, *part.end(file))
+            reading.take(file, more)
     reports: list[tuple[_Found, DumpReport]] = []
     for reading in readings:
-        same = (report for other, report in reports if other.has_files_of(reading))
+        same = (report for other, report in reports if other.is_same(reading))
         reports.append((reading, next(same, None) or _report(location, reading)))
     return [report for _, report in reports]
 
@@ -208,6 +201,12 @@ def _also(options: ReadOptions, events: Events) -> Callable[[str, RecordBatch, L
         options.on_control(name, batch, item)
 
     return take
+
+
+def _observed(options: ReadOptions, *views: FileView) -> ReadOptions:
+    """The options with the observers of reports."""
+    observers = (observer for view in views for observer in view.observers)
+    return replace(options, observers=(*options.observers, *observers))
 
 
 def _read(
@@ -235,7 +234,7 @@ def _report(location: Location, reading: _Found) -> DumpReport:
             loose += files
             continue
         directories.append(_directory(location, path, files, settings, reading))
-    findings = [*reading.findings, *(finding for file in loose for finding in file.findings)]
+    findings = [*reading.findings, *(finding for file in loose for finding in reading.of(file))]
     if settings is not None:
         home = directories[0].summary.node if directories else NodeIds()
         beside = findings_of_log_dirs(location, home, settings.node_id)
@@ -287,23 +286,18 @@ def _directory(
         planned=frozenset(repairs.checkpoints),
         was_repaired=bool(repairs.findings),
     )
-    return replace(
-        directory,
-        findings=in_order((*judge(directory, is_compared=reading.is_compared), *repairs.findings)),
-    )
+    judged = judge(directory, reading.of, is_compared=reading.is_compared)
+    return replace(directory, findings=in_order((*judged, *repairs.findings)))
 
 
 def _by_its_name(file: FileReport) -> FileReport:
     """A file of a directory is what its name says to Kafka, whatever it looks like."""
     if file.place is EntryPlace.ROOT:
         return file
-    finding = misnamed(file.name)
     is_log = file.kind is FileKind.LOG and file.is_live
-    if finding is None and is_log and segment_offset(file.basename) is None:
-        finding = dir_kinds.UNKNOWN_FILE.at(file.name, "it holds batches, as a segment does")
-    if finding is None:
+    if is_usable_name(file.basename) and not (is_log and segment_offset(file.basename) is None):
         return file
-    return replace(file, kind=FileKind.UNKNOWN, content=None, findings=(finding,))
+    return replace(file, kind=FileKind.UNKNOWN, content=None, is_misplaced=True)
 
 
 def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:

@@ -18,7 +18,8 @@ from kraftool.reports.directory.voter_sources import settings_alone, sources_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.doctor.stream_buffer import KeptFiles
-from kraftool.reports.files.file_report import FileReport, FileView, ReadOptions, read_with
+from kraftool.reports.files.file_findings import FileView
+from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.files.locations import missing_directory, open_paths
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
@@ -168,10 +169,10 @@ class ExaminationPasses:
         own = self.statistics.setdefault(entry.directory, LogStatistics()).observer(entry)
         observers = tuple(one for one in (observer, own) if one is not None)
 
-        def end(report: FileReport) -> FileReport:
+        def end(file: FileReport) -> tuple[Finding, ...]:
             if passing is not None and observer is not None:
-                passing.passed(is_read=report.log is not None)
-            return report
+                passing.passed(is_read=file.log is not None)
+            return ()
 
         return FileView(observers, end)
 
@@ -196,9 +197,8 @@ def _location(read: _Read, location: Location, progress: Progress) -> bool:
     files = [entry for entry in listed or () if isinstance(entry, Entry)]
     passes = ExaminationPasses(location, files)
 
-    def look(entry: Entry, options: ReadOptions) -> FileReport:
-        entry = passes.kept.keep(entry) if location.is_stream else entry
-        return read_with(entry, options, passes.view(entry))
+    def read_kept(entry: Entry, options: ReadOptions) -> FileReport:
+        return read_file(passes.kept.keep(entry), options)
 
     entries: list[Entry | EntryProblem] | None = None
     if listed is not None:
@@ -207,7 +207,12 @@ def _location(read: _Read, location: Location, progress: Progress) -> bool:
             *ordered(files),
         ]
     report = read_location(
-        location, progress=progress, entries=entries, read=look, is_compared=True
+        location,
+        progress=progress,
+        entries=entries,
+        read=read_kept if location.is_stream else read_file,
+        view=passes.view,
+        is_compared=True,
     )
     return _add_location(read, report, passes, progress)
 

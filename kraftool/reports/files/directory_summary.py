@@ -32,8 +32,6 @@ from kraftool.reports.files.metadata_summary import (
     TransactionCounts,
     VoterSource,
 )
-from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.logs.summary import (
     ControlRecord,
     FeatureLevel,
@@ -41,8 +39,6 @@ from kraftool.reports.logs.summary import (
     Registration,
     TypeCount,
 )
-
-_BROKEN = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code, dir_kinds.UNREADABLE.code})
 
 
 def summarize_directory(
@@ -118,7 +114,6 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
         if file.kind is not FileKind.CHECKPOINT or name is None:
             continue
         log = file.log or LogSummary()
-        broken = any(finding.code in _BROKEN for finding in file.findings)
         snapshots.append(
             SnapshotSummary(
                 file=file.name,
@@ -131,7 +126,7 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
                 timestamp=log.header_timestamp,
                 has_header=log.has_header,
                 has_footer=log.has_footer,
-                intact=not broken and log.has_header and log.has_footer and log.is_whole,
+                intact=file.is_intact_snapshot,
             )
         )
     return tuple(sorted(snapshots, key=lambda snapshot: (snapshot.offset, snapshot.epoch)))

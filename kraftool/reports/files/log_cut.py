@@ -13,7 +13,6 @@ from kraftool.reports.files.directory_summary import base_offset
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.log_loss import hole, loss_of
 from kraftool.reports.files.metadata_summary import MetadataSummary
-from kraftool.reports.findings.kinds import log as log_kinds
 
 
 def lost_by(
@@ -49,8 +48,4 @@ def _has_indexes(files: Sequence[FileReport], segment: FileReport) -> bool:
     stem = segment.name.removesuffix(".log")
     names = (f"{stem}.index", f"{stem}.timeindex")
     indexes = {file.name: file for file in files if file.is_live and file.name in names}
-    return f"{stem}.index" in indexes and not any(
-        finding.code == log_kinds.INDEX.code
-        for file in indexes.values()
-        for finding in file.findings
-    )
+    return f"{stem}.index" in indexes and not any(file.errors for file in indexes.values())

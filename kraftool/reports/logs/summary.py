@@ -108,3 +108,8 @@ class LogSummary:
     @property
     def is_whole(self) -> bool:
         return not self.problems
+
+    @property
+    def is_whole_snapshot(self) -> bool:
+        """True if the file has the form of a snapshot, from its header to its footer."""
+        return self.has_header and self.has_footer and self.is_whole and self.start_offset == 0

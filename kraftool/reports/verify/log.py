@@ -18,7 +18,8 @@ from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.reports.directory.findings import between_directories, is_topic
 from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.files.directory_summary import base_offset
-from kraftool.reports.files.file_report import FileReport, FileView, ReadOptions, read_with
+from kraftool.reports.files.file_findings import FileView
+from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.files.severity_in_context import left_by_truncation, weighed
 from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
@@ -192,16 +193,14 @@ def _read(
     files = [entry for entry in listed or () if isinstance(entry, Entry)]
     passes = LogPasses(location, files, states, replays)
 
-    def read(entry: Entry, options: ReadOptions) -> FileReport:
-        return read_with(entry, options, passes.view(entry))
-
     ordered: list[Entry | EntryProblem] | None = None
     if listed is not None:
         ordered = [
             *(problem for problem in listed if isinstance(problem, EntryProblem)),
             *suited(files),
         ]
-    return read_location(location, progress=progress, entries=ordered, read=read), passes.seen
+    report = read_location(location, progress=progress, entries=ordered, view=passes.view)
+    return report, passes.seen
 
 
 def _directory(report: NodeDirectory, seen: DirectoryPass) -> Verified:

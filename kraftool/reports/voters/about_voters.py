@@ -1,16 +1,18 @@
 """The findings of a directory that concern its voters.
 
-Owns which these are: damage that may hide a change, and files that say who the node is.
+Owns which these are: damage that may hide a change, files that say who the node is, and snapshots
+that contradict the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.voters.model import VoterHistory
 from kraftool.reports.voters.node_directory import NodeDirectory
 
 _ASIDE = frozenset(
@@ -42,10 +44,28 @@ def about_voters(source: NodeDirectory) -> tuple[Finding, ...]:
     """Return what is found of one source and concerns voters, without any other source."""
     found = relevant((*source.beside, *source.findings))
     findings = [_told(finding, source.history.entries != ()) for finding in found]
-    findings += source.history.findings
+    findings += history_findings(source.history)
     if not findings and source.tells_nothing and not source.is_live:
         findings.append(kinds.NOTHING.at(source.name, "there is nothing about voters here"))
     return tuple(findings)
+
+
+def history_findings(history: VoterHistory) -> Iterator[Finding]:
+    """Yield where snapshots contradict the log, and what was not compared."""
+    for one in history.contradictions:
+        of_voters = one.before.voters is not None
+        changes = "".join(f"; {change}" for change in one.changes)
+        yield snap_kinds.LOG_VOTERS.at(
+            one.snapshot,
+            f"not the {'voters' if of_voters else 'kraft.version'} of {one.before.file} at offset"
+            f" {one.before.offset}{changes}",
+            position=one.entry.position if one.entry is not None else 0,
+            offset=one.offset,
+            field="KRaftVoters" if of_voters else "KRaftVersion",
+            expected=one.before.words,
+            found=one.entry.words if one.entry is not None else "nothing",
+        )
+    yield from map(log_kinds.NOT_CHECKED.of, history.left_out)
 
 
 def _told(finding: Finding, has_history: bool) -> Finding:

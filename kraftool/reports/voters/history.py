@@ -3,7 +3,7 @@
 Owns the merging of log and snapshots by offset, as Kafka files them: a log record at its own
 offset, a snapshot's at its last contained one (-1 for 0-0). A snapshot that repeats what the log
 says adds nothing; one that says what the log cannot (it begins later, is damaged there, or a 0-0
-checkpoint that is gone told it first) adds an entry; one that contradicts the log is a finding.
+checkpoint that is gone told it first) adds an entry; one that contradicts the log is listed.
 Every report that speaks of voters goes by it: the events are collected as the files are read. It
 refuses to look at other directories.
 """
@@ -18,6 +18,7 @@ from typing import Any
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
+from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord, position_in_file
@@ -25,10 +26,8 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name
 from kraftool.reports.files.directory_summary import base_offset, record_voters
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.metadata_summary import MetadataSummary, SnapshotSummary
-from kraftool.reports.findings.finding import Finding
-from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.model import (
+    Contradiction,
     HistoryEntry,
     LeaderEntry,
     LogExtent,
@@ -62,8 +61,8 @@ class Events:
     """Collects events while files are read, by the name of the file."""
 
     by_file: dict[str, list[VoterRecord]] = field(default_factory=dict)
-    dropped: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Position and offset of the first event of a file for which there was no room."""
+    left_out: dict[str, Fault] = field(default_factory=dict)
+    """The first event of a file for which there was no room."""
     _kept: int = 0
     _leaders: dict[str, int] = field(default_factory=dict)
 
@@ -74,8 +73,10 @@ class Events:
             return
         self._kept += _weight(item.data)
         if self._kept > MOST_KEPT:
-            place = position_in_file(batch, item.record), item.record.offset
-            self.dropped.setdefault(name, place)
+            position = position_in_file(batch, item.record)
+            text = "there are too many leaders and voters to compare all of them"
+            left_out = Fault(reason=text, file=name, position=position, offset=item.record.offset)
+            self.left_out.setdefault(name, left_out)
             return
         self.by_file.setdefault(name, []).append(
             VoterRecord(
@@ -122,22 +123,15 @@ def history_of(
         for snapshot_summary in snapshots
         if snapshot_summary.state is FileState.LIVE and snapshot_summary.has_header
     ]
-    findings: list[Finding] = []
+    contradictions: list[Contradiction] = []
     logged = [event for segment in segments for event in _named(events, segment.name)]
     entries: list[HistoryEntry] = []
     for type in (_VERSION, _VOTERS):
-        track = _Track(type=type, log=extent, findings=findings)
+        track = _Track(type=type, log=extent, contradictions=contradictions)
         track.log_entries([event for event in logged if event[1].type == type])
         for snapshot in snapshots:
             track.snapshot(snapshot, events.by_file.get(snapshot.file, ()))
         entries += track.with_changes()
-    for file in files:
-        if file.name in events.dropped:
-            position, offset = events.dropped[file.name]
-            text = "there are too many leaders and voters to compare all of them"
-            findings.append(
-                log_kinds.NOT_CHECKED.at(file.name, text, position=position, offset=offset)
-            )
     return VoterHistory(
         entries=tuple(sorted(entries, key=lambda entry: (entry.offset, entry.level is None))),
         leaders=tuple(
@@ -154,7 +148,10 @@ def history_of(
         ),
         log=extent,
         snapshots=tuple(snapshots),
-        findings=tuple(findings),
+        contradictions=tuple(contradictions),
+        left_out=tuple(
+            events.left_out[file.name] for file in files if file.name in events.left_out
+        ),
     )
 
 
@@ -229,7 +226,7 @@ class _Track:
 
     type: str
     log: LogExtent | None
-    findings: list[Finding]
+    contradictions: list[Contradiction]
     entries: list[HistoryEntry] = field(default_factory=list)
 
     def log_entries(self, events: Iterable[tuple[str, VoterRecord]]) -> None:
@@ -311,18 +308,13 @@ class _Track:
     def _contradiction(
         self, snapshot: SnapshotSummary, before: HistoryEntry, entry: HistoryEntry | None
     ) -> None:
-        what = "voters" if self.type == _VOTERS else "kraft.version"
-        changes = _changes(before, entry) if entry is not None else ()
-        self.findings.append(
-            snap_kinds.LOG_VOTERS.at(
-                snapshot.file,
-                f"not the {what} of {before.file} at offset {before.offset}"
-                + "".join(f"; {change}" for change in changes),
-                position=entry.position if entry is not None else 0,
+        self.contradictions.append(
+            Contradiction(
+                snapshot=snapshot.file,
                 offset=max(snapshot.offset, 0) - 1,
-                field=self.type,
-                expected=_words(before),
-                found=_words(entry) if entry is not None else "nothing",
+                before=before,
+                entry=entry,
+                changes=_changes(before, entry) if entry is not None else (),
             )
         )
 
@@ -338,15 +330,8 @@ class _Track:
 
 def _changes(before: HistoryEntry | None, entry: HistoryEntry) -> tuple[str, ...]:
     if before is None:
-        return (_words(entry),)
+        return (entry.words,)
     if entry.voters is not None and before.voters is not None:
         return set_differences(before.voters, entry.voters)
     same = before.level == entry.level
     return () if same else (f"kraft.version {before.level} → {entry.level}",)
-
-
-def _words(entry: HistoryEntry) -> str:
-    if entry.voters is None:
-        return f"kraft.version {entry.level}"
-    ids = ", ".join(map(str, sorted(voter.id for voter in entry.voters)))
-    return f"voters {ids}"

@@ -346,7 +346,7 @@ def _light(patient: ExaminedDirectory) -> ExaminedDirectory:
 def _light_file(file: FileReport) -> FileReport:
     """Of the contents, a comparison of nodes needs only the epochs."""
     is_needed = isinstance(file.content, LeaderEpochCheckpoint)
-    return replace(file, content=file.content if is_needed else None, findings=())
+    return replace(file, content=file.content if is_needed else None, errors=())
 
 
 def _told_as(examined: DirectoryPart, renaming: Callable[[str], str]) -> DirectoryPart:

@@ -126,9 +126,12 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
     distrusted = {
         finding.file
         for patient in given
-        for finding in (*patient.source.findings, *patient.source.history.findings)
+        for finding in patient.source.findings
         if finding.code in _DISTRUSTED
     }
+    distrusted.update(
+        one.snapshot for patient in given for one in patient.source.history.contradictions
+    )
     times = {
         snapshot.file: snapshot.timestamp for one in given for snapshot in one.summary.snapshots
     }

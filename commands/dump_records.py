@@ -22,7 +22,7 @@ def write_records(
     files += [
         file_report
         for one in report.directories
-        for file_report in one.files
+        for file_report in one.directory.files
         if file_report.kind is FileKind.LOG and file_report.is_live
     ]
     topics = TopicNames()

@@ -119,12 +119,13 @@ class AtRest:
 
 def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
     """Read the directory as an inspection does, without its lock."""
-    [source] = read_sources([config.metadata_directory])
+    [judged] = read_sources([config.metadata_directory])
+    source = judged.directory
     newest = source.newest
     voter_set = newest.voters if newest is not None else None
     log = None if source.log is None else (source.log.start, source.log.end)
     unread = tuple(
-        f"{finding.file}: {finding.text}" for finding in about_voters(source) if finding.undecoded
+        f"{finding.file}: {finding.text}" for finding in about_voters(judged) if finding.undecoded
     )
     if not voter_set:
         known = config.static_voters

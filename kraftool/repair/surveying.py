@@ -56,6 +56,7 @@ from kraftool.reports.logs.file_names import misnamed
 from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import ordered
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.reports.voters.model import QuorumSettings
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
@@ -114,7 +115,7 @@ def read_directories(
     sources = sources_of(location, report)
     directories = []
     for source in islice(sources, len(report.directories)):
-        passed = passes[source.path]
+        passed = passes[source.directory.path]
         surveying = _Surveying(location, source, entries, passed, progress, at, has_log)
         directories.append(surveying.read(now_ms))
     if not directories:
@@ -227,12 +228,16 @@ class _Surveying:
     """One directory."""
 
     location: Location
-    source: NodeDirectory
+    judged: JudgedDirectory
     all_entries: Sequence[Entry | EntryProblem]
     passed: SurveyPass
     progress: Progress
     at: int | None
     has_log: bool
+
+    @property
+    def source(self) -> NodeDirectory:
+        return self.judged.directory
 
     def read(self, now_ms: int) -> ReadDirectory:
         """The survey of the directory, also with its flipped bits put back if there are any."""
@@ -264,9 +269,10 @@ class _Surveying:
         report, passes = _read(self.location, entries, self.progress)
         sources = sources_of(self.location, report)
         for source in islice(sources, len(report.directories)):
-            if source.path == self.source.path:
-                passed = passes[source.path]
-                again = replace(self, source=source, all_entries=entries, passed=passed)
+            path = source.directory.path
+            if path == self.source.path:
+                passed = passes[path]
+                again = replace(self, judged=source, all_entries=entries, passed=passed)
                 return again.survey(now_ms)
         return None
 
@@ -312,7 +318,7 @@ class _Surveying:
             half_done=half_done(self.source.path) if self.location.is_on_disk else "",
             stopping=tuple(self._stopping(entries)),
             unread=unread,
-            node=_carried(node_case(self.source)) if self.has_log else None,
+            node=_carried(node_case(self.judged)) if self.has_log else None,
         )
         begun = self._with_voters(begun)
         return self._with_state(begun, read)
@@ -368,7 +374,7 @@ class _Surveying:
         )
 
     def _complaint(self, *codes: str) -> str:
-        findings = [finding for finding in self.source.findings if finding.code in codes]
+        findings = [finding for finding in self.judged.findings if finding.code in codes]
         return findings[0].sentence() if findings else ""
 
     def _stopping(self, entries: Sequence[Entry]) -> Iterator[str]:

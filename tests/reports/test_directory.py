@@ -24,6 +24,7 @@ from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import AREAS, KINDS
 from kraftool.reports.logs.reader import summarize
 from kraftool.reports.logs.summary import LogSummary
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.paths import open_path
 
@@ -58,18 +59,22 @@ def read(path: Path | str, **options: Any) -> DumpReport:
     return read_location(open_path(str(path)), ReadOptions(**options))
 
 
-def one(path: Path | str) -> NodeDirectory:
+def judged(path: Path | str) -> JudgedDirectory:
     (report,) = read(path).directories
     return report
 
 
+def one(path: Path | str) -> NodeDirectory:
+    return judged(path).directory
+
+
 def codes(path: Path, *, least: Severity = Severity.WARNING) -> list[str]:
     worth = {Severity.ERROR, least} if least is not Severity.INFO else set(Severity)
-    return [finding.code for finding in one(path).findings if finding.severity in worth]
+    return [finding.code for finding in judged(path).findings if finding.severity in worth]
 
 
 def found(path: Path, code: str) -> Finding:
-    (finding,) = [finding for finding in one(path).findings if finding.code == code]
+    (finding,) = [finding for finding in judged(path).findings if finding.code == code]
     return finding
 
 
@@ -172,8 +177,8 @@ def test_a_snapshot_of_a_later_offset_overrides_the_log(copy: Copy, fixtures_dir
     source = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data" / PARTITION / later
     shutil.copy(source, target)
     before = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data").summary
-    after = one(target.parent)
-    assert (before.brokers, after.summary.brokers) == ((11, 12), (11,))
+    after = judged(target.parent)
+    assert (before.brokers, after.directory.summary.brokers) == ((11, 12), (11,))
     assert "KT-SNAP-AHEAD" in [finding.code for finding in after.findings]
 
 
@@ -201,12 +206,12 @@ def test_a_controller_that_was_removed_is_told_and_a_broker_is_not(fixtures_dir:
 @pytest.mark.parametrize("data", [b"", b"{", b"garbage\n", b'{"leaderId":1}\n', b"\n{}"])
 def test_an_unreadable_quorum_state_is_never_to_be_deleted(dynamic: Path, data: bytes) -> None:
     (dynamic / PARTITION / "quorum-state").write_bytes(data)
-    report = one(dynamic)
+    report = judged(dynamic)
     finding = next(finding for finding in report.findings if finding.code == "KT-DIR-QUORUM-STATE")
     assert "never delete it" in finding.advice
     assert finding.undecoded
-    assert report.summary.quorum_state is None
-    assert report.summary.leader_change is not None, "the rest is still told"
+    assert report.directory.summary.quorum_state is None
+    assert report.directory.summary.leader_change is not None, "the rest is still told"
 
 
 def test_no_advice_tells_to_delete_quorum_state() -> None:
@@ -274,11 +279,11 @@ def test_damage_says_where_kafka_would_cut_and_what_goes_with_it(dynamic: Path) 
     second = struct.unpack_from(">i", data, 8)[0] + 12
     data[second + 80] ^= 1
     log.write_bytes(data)
-    report = one(dynamic)
+    report = judged(dynamic)
     finding = next(finding for finding in report.findings if finding.code == "KT-LOG-CRC")
     assert (finding.position, finding.undecoded) == (second + 17, True)
-    assert report.summary.log is not None
-    cut = report.summary.log.intact_end_offset
+    assert report.directory.summary.log is not None
+    cut = report.directory.summary.log.intact_end_offset
     assert 0 < cut < 224
     assert f"cuts the log at offset {cut}" in finding.advice
     assert f"{224 - cut} offsets" in finding.advice
@@ -333,7 +338,7 @@ def test_a_damaged_newest_snapshot_may_go_only_where_the_log_is_whole(copy: Copy
         newest = sorted((target / PARTITION).glob("*.checkpoint"))[-1]
         newest.write_bytes(newest.read_bytes()[:300])
         findings = [
-            finding for finding in one(target).findings if finding.code.startswith("KT-SNAP")
+            finding for finding in judged(target).findings if finding.code.startswith("KT-SNAP")
         ]
         assert {finding.code for finding in findings} == {"KT-SNAP-DAMAGE"}, (
             "of a cut file, one thing"
@@ -480,7 +485,7 @@ def test_a_topics_folder_is_one_also_by_the_name_of_where_we_are(
     fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(fixtures_dir / "kafka-4.3.0/static-single/node-1/data/orders-b-0")
-    assert [finding.code for finding in one(".").findings] == ["KT-LOG-NOT-METADATA"]
+    assert [finding.code for finding in judged(".").findings] == ["KT-LOG-NOT-METADATA"]
 
 
 def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_dir: Path) -> None:
@@ -495,7 +500,7 @@ def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_di
 
 def test_an_upgrade_of_kraft_version_that_never_happened_is_told(fixtures_dir: Path) -> None:
     # Kafka 3.9.1 answered `kafka-features upgrade --feature kraft.version=1` with success.
-    false = one(fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")
+    false = judged(fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")
     assert "KT-LOG-FALSE-UPGRADE" in [finding.code for finding in false.findings]
-    true = one(fixtures_dir / "kafka-4.3.0/upgrade/node-1/data")
+    true = judged(fixtures_dir / "kafka-4.3.0/upgrade/node-1/data")
     assert "KT-LOG-FALSE-UPGRADE" not in [finding.code for finding in true.findings]

@@ -98,7 +98,8 @@ def test_nothing_that_real_kafka_left_is_above_info_but_what_it_does_wrong(path:
 def test_a_slow_follower_left_headers_with_the_time_of_a_later_batch(version: str) -> None:
     """Without such headers the fixture would not show that they give no finding."""
     path = FIXTURES / f"kafka-{version}/slow-follower/node-1/data"
-    (directory,) = read_location(open_path(str(path))).directories
+    (judged,) = read_location(open_path(str(path))).directories
+    directory = judged.directory
     (segment,) = [file for file in directory.files if file.name.endswith(".log") and file.log]
     batches = scan(lambda at, size: Path(segment.name).read_bytes()[at : at + size])
     times = {

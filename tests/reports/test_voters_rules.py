@@ -321,7 +321,8 @@ def test_a_host_that_the_settings_leave_open_is_no_difference(
 
 def test_an_ipv6_endpoint_is_told_with_its_brackets(tmp_path: Path) -> None:
     settings = server(tmp_path / "s.properties", 2, listeners="CONTROLLER://[2001:db8::2]:9092")
-    (source,) = read_sources([str(settings)])
+    (judged,) = read_sources([str(settings)])
+    source = judged.directory
     assert source.settings is not None
     assert source.settings.advertised["CONTROLLER"].host == "2001:db8::2"
     assert only(node(tmp_path, 1), settings).found == "CONTROLLER://[2001:db8::2]:9092"

@@ -43,7 +43,7 @@ from kraftool.reports.logs.summary import (
 )
 from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.entry import FolderCounts
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import LocationKind
@@ -380,7 +380,8 @@ class DirectoryObject:
 
 
 @form
-def directory_object(report: NodeDirectory) -> DirectoryObject:
+def directory_object(judged: JudgedDirectory) -> DirectoryObject:
+    report = judged.directory
     summary = report.summary
     return DirectoryObject(
         path=report.path,
@@ -400,7 +401,7 @@ def directory_object(report: NodeDirectory) -> DirectoryObject:
         snapshot_record_types=summary.snapshot_types,
         folders=report.folders,
         files=report.files,
-        findings=report.findings,
+        findings=judged.findings,
     )
 
 
@@ -424,7 +425,7 @@ class DumpDocument:
 
     path: str
     path_kind: LocationKind
-    directories: tuple[NodeDirectory, ...]
+    directories: tuple[JudgedDirectory, ...]
     files: tuple[FileReport, ...]
     """Files that belong to no directory; the one that was asked for."""
     findings: tuple[Finding, ...]
@@ -434,7 +435,7 @@ class DumpDocument:
     @property
     def rows(self) -> tuple[FileRow, ...]:
         """Every file."""
-        every = (*self.files, *(file for one in self.directories for file in one.files))
+        every = (*self.files, *(file for one in self.directories for file in one.directory.files))
         return tuple(
             FileRow(
                 file=file.name,

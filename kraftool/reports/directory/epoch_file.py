@@ -30,7 +30,7 @@ def epoch_findings(case: NodeDirectory) -> Iterator[Finding]:
     if file is None:
         # An archive that was cut off may have had the file, and a leader sends none.
         if log.batches and not case.cut and not case.is_live:
-            severity = Severity.INFO if case.was_repaired else None
+            severity = Severity.INFO if case.repairs else None
             text = "there is no leader-epoch-checkpoint"
             yield kinds.EPOCHS_MISSING.at(case.path, text, severity=severity)
         return

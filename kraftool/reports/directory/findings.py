@@ -27,6 +27,7 @@ from kraftool.reports.files.false_upgrade import false_upgrade
 from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.log_cut import lost_by
 from kraftool.reports.files.log_findings import log_finding
+from kraftool.reports.files.metadata_summary import SnapshotSummary
 from kraftool.reports.files.notes import bounded
 from kraftool.reports.files.severity_in_context import weighed
 from kraftool.reports.files.snapshot_advice import (
@@ -212,7 +213,7 @@ def _snapshots(case: NodeDirectory) -> Iterator[Finding]:
     live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
     newest = live[-1] if live else None
     if log is None:
-        if newest is not None and os.path.basename(newest.file) in case.planned:
+        if newest is not None and _is_planned(newest, case):
             yield log_kinds.MISSING.at(
                 case.path,
                 "there is no .log file. The node begins one after the snapshot that a"
@@ -256,6 +257,12 @@ def _snapshots(case: NodeDirectory) -> Iterator[Finding]:
             f" {log.end_offset} in epoch {last_epoch}",
             offset=newest.offset,
         )
+
+
+def _is_planned(snapshot: SnapshotSummary, case: NodeDirectory) -> bool:
+    """True if a recovery plan made the snapshot."""
+    name = os.path.basename(snapshot.file)
+    return any(name in repair.checkpoints for repair in case.repairs)
 
 
 def _latest_epoch(case: NodeDirectory) -> int:

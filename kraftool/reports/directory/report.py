@@ -19,7 +19,7 @@ from kraftool.decoders.names import METADATA_FOLDER, is_usable_name, segment_off
 from kraftool.raft.names import NO_VOTERS
 from kraftool.reports.directory.findings import between_directories, judge
 from kraftool.reports.directory.log_dirs import findings_of_log_dirs
-from kraftool.reports.directory.repairs import Repairs, repairs_in
+from kraftool.reports.directory.repair_findings import repair_finding
 from kraftool.reports.files.directory_summary import summarize_directory
 from kraftool.reports.files.file_findings import (
     FileView,
@@ -33,8 +33,10 @@ from kraftool.reports.files.snapshot_advice import DAMAGES
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.voters.history import Events, history_of
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.reports.voters.model import NO_HISTORY, QuorumSettings, VoterHistory
 from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.repairs import repairs_in
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import (
     Entry,
@@ -54,10 +56,12 @@ class DumpReport:
 
     path: str
     kind: LocationKind
-    directories: tuple[NodeDirectory, ...] = ()
+    directories: tuple[JudgedDirectory, ...] = ()
     files: tuple[FileReport, ...] = ()
     findings: tuple[Finding, ...] = ()
     """Those that belong to no directory: of the PATH as a whole, and of single files."""
+    problems: tuple[EntryProblem, ...] = ()
+    """What could not be read or was passed over."""
     history: VoterHistory = NO_HISTORY
     """Of the single files, taken together."""
 
@@ -73,9 +77,7 @@ class _Found:
     files: dict[str, list[FileReport]] = field(default_factory=dict)
     more: dict[str, Sequence[Finding]] = field(default_factory=dict)
     """What the caller found in a file besides, by the file's name."""
-    findings: list[Finding] = field(default_factory=list)
-    cut: set[str] = field(default_factory=set)
-    """The names of what could not be read whole."""
+    problems: list[EntryProblem] = field(default_factory=list)
     events: Events = field(default_factory=Events)
     is_compared: bool = False
     """True if the caller asks the rules about voters of several directories together."""
@@ -96,9 +98,14 @@ class _Found:
         more = () if file.is_misplaced else self.more.get(file.name, ())
         return (*file_findings(file, is_alone=is_alone), *more)
 
-    def problem(self, problem: EntryProblem) -> None:
-        self.cut.add(problem.name)
-        self.findings.append(problem_finding(problem))
+    @property
+    def cut(self) -> set[str]:
+        """The names of what could not be read whole."""
+        return {problem.name for problem in self.problems}
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [problem_finding(problem) for problem in self.problems]
 
 
 _DEFAULT = ReadOptions()
@@ -126,7 +133,7 @@ def read_location(
         options = replace(options, leftovers=True)
     for entry in location.entries() if entries is None else entries:
         if isinstance(entry, EntryProblem):
-            reading.problem(entry)
+            reading.problems.append(entry)
         else:
             seen = view(entry)
             file = _read(entry, _observed(options, seen), progress, read)
@@ -139,6 +146,7 @@ def read_location(
             kind=location.kind,
             files=files,
             findings=in_order((*reading.findings, *own)),
+            problems=tuple(reading.problems),
             history=history_of(files, summarize_directory(files), reading.events),
         )
     return _report(location, reading)
@@ -166,7 +174,7 @@ def read_together(
     for entry in entries:
         if isinstance(entry, EntryProblem):
             for reading in readings:
-                reading.problem(entry)
+                reading.problems.append(entry)
             continue
         parts = [view(entry) for view in views]
         file = _read(entry, _observed(options, *parts), progress, read_file)
@@ -183,7 +191,7 @@ def read_together(
 
 def with_comparison(report: DumpReport) -> DumpReport:
     """The report with what is odd about its directories together."""
-    between = between_directories(report.directories)
+    between = between_directories([one.directory for one in report.directories])
     return replace(report, findings=in_order((*report.findings, *between)))
 
 
@@ -224,7 +232,7 @@ def _read(
 def _report(location: Location, reading: _Found) -> DumpReport:
     server = location.server
     settings = settings_of(location.path, server) if server is not None else None
-    directories: list[NodeDirectory] = []
+    directories: list[JudgedDirectory] = []
     loose: list[FileReport] = []
     for path, files in sorted(reading.files.items()):
         if (
@@ -236,7 +244,7 @@ def _report(location: Location, reading: _Found) -> DumpReport:
         directories.append(_directory(location, path, files, settings, reading))
     findings = [*reading.findings, *(finding for file in loose for finding in reading.of(file))]
     if settings is not None:
-        home = directories[0].summary.node if directories else NodeIds()
+        home = directories[0].directory.node if directories else NodeIds()
         beside = findings_of_log_dirs(location, home, settings.node_id)
         if directories:
             of_node = in_order((*directories[0].findings, *beside))
@@ -251,6 +259,7 @@ def _report(location: Location, reading: _Found) -> DumpReport:
         directories=tuple(directories),
         files=tuple(loose),
         findings=in_order(findings),
+        problems=tuple(reading.problems),
         history=history_of(loose, summarize_directory(loose), reading.events),
     )
 
@@ -261,10 +270,10 @@ def _directory(
     files: list[FileReport],
     settings: QuorumSettings | None,
     reading: _Found,
-) -> NodeDirectory:
+) -> JudgedDirectory:
     ordered = tuple(sorted(map(_by_its_name, files), key=_order))
     is_on_disk = location.is_on_disk
-    repairs = repairs_in(location) if is_on_disk else Repairs()
+    repairs = repairs_in(location) if is_on_disk else ()
     summary = summarize_directory(ordered, settings.static_voters if settings else NO_VOTERS)
     directory = NodeDirectory(
         path=path,
@@ -283,11 +292,11 @@ def _directory(
         or any(file.place is EntryPlace.ROOT for file in ordered),
         is_unlisted=os.path.join(path, METADATA_FOLDER) in reading.cut,
         cut=frozenset(file.name for file in ordered if file.name in reading.cut),
-        planned=frozenset(repairs.checkpoints),
-        was_repaired=bool(repairs.findings),
+        repairs=repairs,
     )
     judged = judge(directory, reading.of, is_compared=reading.is_compared)
-    return replace(directory, findings=in_order((*judged, *repairs.findings)))
+    findings = in_order((*judged, *map(repair_finding, repairs)))
+    return JudgedDirectory(directory=directory, findings=findings)
 
 
 def _by_its_name(file: FileReport) -> FileReport:

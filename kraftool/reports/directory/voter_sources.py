@@ -1,4 +1,4 @@
-"""Sources read from files: a PATH becomes one `NodeDirectory` for each node that it holds.
+"""Sources read from files: a PATH becomes one `JudgedDirectory` for each node that it holds.
 
 A source that cannot be opened is a source with a finding. It refuses to compare sources.
 """
@@ -11,13 +11,13 @@ from dataclasses import replace
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.files.directory_summary import summarize_directory
-from kraftool.reports.findings.finding import Finding
-from kraftool.reports.findings.kinds import directory as kinds
+from kraftool.reports.files.file_findings import problem_finding
 from kraftool.reports.voters.about_voters import relevant
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.settings import settings_of
-from kraftool.reports.voters.settings_rules import unusable_settings
 from kraftool.storage import witness_marker
+from kraftool.storage.entry import EntryProblem
 from kraftool.storage.paths import Location, LocationKind, open_path
 
 Progress = Callable[[str, int], None]
@@ -25,36 +25,39 @@ Progress = Callable[[str, int], None]
 
 def read_sources(
     paths: Sequence[str], progress: Progress = lambda name, position: None
-) -> tuple[NodeDirectory, ...]:
+) -> tuple[JudgedDirectory, ...]:
     """Read every PATH. One directory that two of them lead to is one source."""
-    sources: list[NodeDirectory] = []
+    sources: list[JudgedDirectory] = []
     for path in paths:
         for source in read_source(path, progress):
             same = next((one for one in sources if _is_same(one, source)), None)
             if same is None:
                 sources.append(source)
-            elif same.settings is None and source.settings is not None:
+            elif same.directory.settings is None and source.directory.settings is not None:
                 sources[sources.index(same)] = source
     return tuple(sources)
 
 
-def _is_same(one: NodeDirectory, other: NodeDirectory) -> bool:
+def _is_same(one: JudgedDirectory, other: JudgedDirectory) -> bool:
     """True if both are one directory on this machine, however its name was written."""
-    return bool(one.real_path) and one.real_path == other.real_path
+    path = one.directory.real_path
+    return bool(path) and path == other.directory.real_path
 
 
 def read_source(
     path: str, progress: Progress = lambda name, position: None
-) -> Iterator[NodeDirectory]:
+) -> Iterator[JudgedDirectory]:
     """The sources in one PATH: one, or as many nodes as a tar stream has."""
     try:
         location = open_path(path, settings_alone=True)
     except KraftoolError as error:
-        finding = kinds.UNREADABLE.at(path, error.message, advice=error.hint)
-        yield NodeDirectory(name=path, kind="unreadable", findings=(finding,))
+        problem = EntryProblem(name=path, reason=error.message, hint=error.hint)
+        directory = NodeDirectory(name=path, kind="unreadable", problems=(problem,))
+        yield JudgedDirectory(directory=directory, findings=(problem_finding(problem),))
         return
     if location.kind is LocationKind.PROPERTIES and not location.directory:
-        yield replace(settings_alone(location), missing=location.missing)
+        alone = replace(settings_alone(location), missing=location.missing)
+        yield JudgedDirectory(directory=alone)
         return
     yield from read_sources_of(location, progress)
 
@@ -69,43 +72,34 @@ def settings_alone(location: Location) -> NodeDirectory:
 
 def read_sources_of(
     location: Location, progress: Progress = lambda name, position: None
-) -> Iterator[NodeDirectory]:
+) -> Iterator[JudgedDirectory]:
     """The sources in what is there to be read."""
     yield from sources_of(location, read_location(location, progress=progress, is_compared=True))
 
 
-def sources_of(location: Location, report: DumpReport) -> Iterator[NodeDirectory]:
+def sources_of(location: Location, report: DumpReport) -> Iterator[JudgedDirectory]:
     """The sources of what was read already: those of its directories come first, in their order."""
-    beside = report.findings
-    for directory in report.directories:
-        yield replace(
-            _marked(directory),
-            name=report.path if len(report.directories) == 1 else directory.path,
-            beside=beside,
-            keeps_from_starting=_first_obstacle(directory),
-        )
-        beside = ()
+    of_path, problems = report.findings, report.problems
+    for judged in report.directories:
+        directory = _marked(judged.directory)
+        name = report.path if len(report.directories) == 1 else directory.path
+        named = replace(directory, name=name, problems=problems)
+        yield replace(judged, directory=named, of_path=of_path)
+        of_path, problems = (), ()
     if report.files:
         whole = location.kind is LocationKind.FILE and len(report.files) == 1
-        yield NodeDirectory(
+        loose = NodeDirectory(
             name=report.path,
             kind=report.files[0].kind.value if whole else location.kind.value,
             files=report.files,
             summary=summarize_directory(report.files),
             history=report.history,
-            beside=beside,
+            problems=problems,
         )
-    elif relevant(beside):
-        yield NodeDirectory(name=report.path, kind=location.kind.value, beside=beside)
-
-
-def _first_obstacle(directory: NodeDirectory) -> Finding | None:
-    """Return the first finding on which Kafka exits: of the directory, else of its settings."""
-    settings = directory.settings
-    of_settings = unusable_settings(settings) if settings is not None else ()
-    return next(
-        (one for one in (*directory.findings, *of_settings) if one.keeps_from_starting), None
-    )
+        yield JudgedDirectory(directory=loose, of_path=of_path)
+    elif relevant(of_path):
+        nothing = NodeDirectory(name=report.path, kind=location.kind.value, problems=problems)
+        yield JudgedDirectory(directory=nothing, of_path=of_path)
 
 
 def _marked(directory: NodeDirectory) -> NodeDirectory:

@@ -30,6 +30,7 @@ from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_history import kraft_versions
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
 from kraftool.reports.verify.log_states import LogStates
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.paths import Location, LocationKind
@@ -113,7 +114,7 @@ def verify_logs(
         findings += report.findings if report.kind is not LocationKind.FILE else ()
         if report.directories:
             with_logs.append(location)
-        directories += report.directories
+        directories += (judged.directory for judged in report.directories)
         verified += _verified(report, seen)
     findings += between_directories(directories)
     findings += _between_logs(with_logs, several=len(directories) > 1)
@@ -127,7 +128,7 @@ def verify_read(report: DumpReport, passes: LogPasses) -> LogVerification:
 
 def _verified(report: DumpReport, seen: Mapping[str, DirectoryPass]) -> Iterator[Verified]:
     for directory in report.directories:
-        yield _directory(directory, seen.get(directory.path, DirectoryPass()))
+        yield _directory(directory, seen.get(directory.directory.path, DirectoryPass()))
     if report.kind is LocationKind.FILE or report.files:
         yield _files(report, seen)
 
@@ -203,13 +204,14 @@ def _read(
     return report, passes.seen
 
 
-def _directory(report: NodeDirectory, seen: DirectoryPass) -> Verified:
+def _directory(judged: JudgedDirectory, seen: DirectoryPass) -> Verified:
+    report = judged.directory
     is_live = report.is_running
     log = report.summary.log
     newest = report.summary.newest_snapshot
-    findings = [*report.findings]
+    findings = [*judged.findings]
     if seen.is_metadata:
-        findings = list(_without_short(report.findings, seen))
+        findings = list(_without_short(judged.findings, seen))
         findings += seen.late
         if not is_live and _has_kafka_4(report):
             findings += seen.short_indexes

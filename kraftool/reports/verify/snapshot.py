@@ -41,7 +41,7 @@ from kraftool.reports.verify.snapshot_values import (
     VerifiedDirectory,
     VerifiedSnapshot,
 )
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.paths import Location, LocationKind
@@ -276,8 +276,9 @@ def _found(location: Location, report: DumpReport, reader: SnapshotReading) -> I
             whole = VerifiedDirectory(path=location.path, findings=own)
             yield _Found(verified=whole)
     for directory in report.directories:
-        seen = reader.pass_of(directory.path)
-        files = tuple(file for file in reader.entries if file.directory == directory.path)
+        path = directory.directory.path
+        seen = reader.pass_of(path)
+        files = tuple(file for file in reader.entries if file.directory == path)
         yield _Found(verified=_directory(directory, seen, reader), entries=files)
 
 
@@ -334,9 +335,10 @@ def _one_file(location: Location, progress: Progress) -> _Found:
 
 
 def _directory(
-    report: NodeDirectory, seen: DirectoryPass, reader: SnapshotReading
+    judged: JudgedDirectory, seen: DirectoryPass, reader: SnapshotReading
 ) -> VerifiedDirectory:
-    findings = [finding for finding in report.findings if _is_ours(finding)]
+    report = judged.directory
+    findings = [finding for finding in judged.findings if _is_ours(finding)]
     if seen.is_metadata:
         findings += [
             snapshot for snapshot in log_state.snapshots(report, seen) if _is_ours(snapshot)
@@ -351,7 +353,7 @@ def _directory(
     rest = [finding for finding in findings if finding.file not in own]
     if not any(snapshot.is_state for snapshot in snapshots):
         rest.append(kinds.NONE.at(report.path, "there is no snapshot of a state"))
-    judged = [
+    with_own = [
         replace(snapshot, findings=in_order(own[snapshot.file]))
         if snapshot.file in own
         else snapshot
@@ -361,7 +363,7 @@ def _directory(
         path=report.path,
         cluster_id=report.summary.node.cluster_id,
         is_live=report.is_running,
-        snapshots=_with_epochs_back(judged),
+        snapshots=_with_epochs_back(with_own),
         findings=in_order(rest),
     )
 

@@ -12,8 +12,8 @@ from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.reports.voters.model import VoterHistory
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 _ASIDE = frozenset(
     kind.code
@@ -40,9 +40,10 @@ _DAMAGE = frozenset(
 )
 
 
-def about_voters(source: NodeDirectory) -> tuple[Finding, ...]:
+def about_voters(judged: JudgedDirectory) -> tuple[Finding, ...]:
     """Return what is found of one source and concerns voters, without any other source."""
-    found = relevant((*source.beside, *source.findings))
+    source = judged.directory
+    found = relevant((*judged.of_path, *judged.findings))
     findings = [_told(finding, source.history.entries != ()) for finding in found]
     findings += history_findings(source.history)
     if not findings and source.tells_nothing and not source.is_live:

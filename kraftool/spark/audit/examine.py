@@ -333,13 +333,12 @@ def _light(patient: ExaminedDirectory) -> ExaminedDirectory:
     source = patient.source
     files = tuple(map(_light_file, source.files))
     return replace(
-        patient,
+        patient.with_source(replace(source, files=files)),
         state=None,
         statistics=replace(
             patient.statistics.only_around(source.log.breaks if source.log is not None else ()),
             elections=elections,
         ),
-        source=replace(source, files=files),
     )
 
 

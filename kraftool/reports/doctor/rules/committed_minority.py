@@ -126,7 +126,7 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
     distrusted = {
         finding.file
         for patient in given
-        for finding in patient.source.findings
+        for finding in patient.judged.findings
         if finding.code in _DISTRUSTED
     }
     distrusted.update(

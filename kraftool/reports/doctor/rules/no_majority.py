@@ -63,5 +63,5 @@ def _trouble(voter: Voter, patient: ExaminedDirectory) -> str:
     directory_id = patient.summary.node.directory_id
     if not matches(voter, directory_id):
         return f"its directory.id is {directory_id}, but the voter set has {voter.directory_id}"
-    refused = patient.source.keeps_from_starting
+    refused = patient.judged.keeps_from_starting
     return f"Kafka refuses to start: {refused.text} ({refused.code})" if refused else ""

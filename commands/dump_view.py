@@ -33,24 +33,24 @@ from kraftool.commands.times import iso
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState, parse_checkpoint_name
 from kraftool.decoders.quorum_state import QuorumState
-from kraftool.image.metadata_version import METADATA_VERSION
-from kraftool.raft.endpoints import shown_endpoints
-from kraftool.raft.names import Voter
-from kraftool.reports.directory.report import DumpReport
-from kraftool.reports.doctor import tools
-from kraftool.reports.files.file_words import folder_counts, holds
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.metadata_summary import (
     MetadataSummary,
     NodeIds,
     SeenVoters,
     SnapshotSummary,
     VoterSource,
 )
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.image.metadata_version import METADATA_VERSION
+from kraftool.raft.endpoints import shown_endpoints
+from kraftool.raft.names import Voter
+from kraftool.reports.directory.report import DumpReport
+from kraftool.reports.doctor import tools
+from kraftool.reports.files.file_words import folder_counts, holds
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import KINDS
 from kraftool.reports.text.words import ids, many, size, transactions
 from kraftool.reports.voters.judged_directory import JudgedDirectory
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 _LABEL_WIDTH = 16
 _ROOM_FOR_CONTENT = 38

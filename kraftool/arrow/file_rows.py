@@ -16,8 +16,8 @@ from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.decoders.batch import HEADER_SIZE
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, detect, kind_by_name
+from kraftool.directory.file_report import BATCH_KINDS, FileReport, read_file
 from kraftool.reports.files.file_findings import file_findings
-from kraftool.reports.files.file_report import BATCH_KINDS, FileReport, read_file
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.printable import file_text

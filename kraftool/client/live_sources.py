@@ -12,17 +12,18 @@ from dataclasses import replace
 from kraftool.client.live import LiveQuorum
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import node_findings, unobserved_finding
-from kraftool.raft.messages import DescribeQuorumResponse
-from kraftool.raft.names import Voter, VoterSet
-from kraftool.reports.directory.voter_sources import Progress, read_sources_of
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.metadata_summary import (
     MetadataSummary,
     NodeIds,
     SeenVoters,
     VoterSource,
 )
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.reading import Progress
+from kraftool.raft.messages import DescribeQuorumResponse
+from kraftool.raft.names import Voter, VoterSet
+from kraftool.reports.directory.voter_sources import read_sources_of
 from kraftool.reports.voters.judged_directory import JudgedDirectory
-from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.paths import LocationKind
 
 _KIND = LocationKind.LIVE.value

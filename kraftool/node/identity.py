@@ -15,13 +15,13 @@ from kraftool.decoders import meta_properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.directory.voter_set import addresses
 from kraftool.node.config import NodeConfig
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.text.words import many
-from kraftool.reports.voters.about_voters import about_voters
-from kraftool.reports.voters.voter_set import addresses
+from kraftool.reports.voters.judged_directory import about_voters
 from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.recovery import Cut
 from kraftool.storage.source import FileSource

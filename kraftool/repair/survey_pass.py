@@ -14,13 +14,13 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import CheckpointName, FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Item
+from kraftool.directory.file_report import FileReport, ReadOptions, read_file
+from kraftool.directory.log_reader import Observe
 from kraftool.repair.fingerprints import PassingHash
 from kraftool.repair.log_survey import LogPass, SegmentFile
 from kraftool.repair.plan import Fingerprint
 from kraftool.repair.snapshot_survey import CheckpointForm, error_of
 from kraftool.repair.survey import SurveyedSnapshot
-from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
-from kraftool.reports.logs.reader import Observe
 from kraftool.reports.logs.source import LogFile, kind_of
 from kraftool.reports.state.files import StateFiles, files_of
 from kraftool.reports.state.load import (

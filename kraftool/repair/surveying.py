@@ -22,6 +22,9 @@ from kraftool.decoders.names import (
 )
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import QuorumSettings
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.endpoints import shown_endpoints, shown_voter
 from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VoterSet
@@ -48,7 +51,6 @@ from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.read import node_case
 from kraftool.reports.files.file_findings import file_findings
-from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
@@ -57,8 +59,6 @@ from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import ordered
 from kraftool.reports.voters.judged_directory import JudgedDirectory
-from kraftool.reports.voters.model import QuorumSettings
-from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.paths import Location, LocationKind, open_path

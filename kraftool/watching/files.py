@@ -14,8 +14,8 @@ from itertools import pairwise
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
+from kraftool.directory.file_report import FileReport, read_file
 from kraftool.reports.files.file_findings import file_findings
-from kraftool.reports.files.file_report import FileReport, read_file
 from kraftool.reports.files.file_words import holds
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.text.words import many

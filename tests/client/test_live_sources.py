@@ -19,15 +19,15 @@ from kraftool.client.live_doctor import examine_live
 from kraftool.client.live_features import features_of
 from kraftool.client.live_sources import live_sources
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.directory.metadata_summary import VoterSource
+from kraftool.directory.voter_history import Commitment, Origin
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.doctor.read import locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
 from kraftool.reports.features.model import ProcessRole
-from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
-from kraftool.reports.voters.model import Commitment, Origin
 from tests.client.scripted_leader import ScriptedLeader
 from tests.client.views import NOW, described, gone, node, replica
 

@@ -27,6 +27,8 @@ from kraftool.decoders.framing import decode_record
 from kraftool.decoders.native_values import NativeValues
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
+from kraftool.directory.log_reader import summarize
+from kraftool.directory.log_summary import LogSummary
 from kraftool.repair.log_survey import SegmentFile, survey_log
 from kraftool.reports.logs.dump import LogDump, Selection, TopicNames
 from kraftool.reports.logs.native_renderer import NativeRenderer
@@ -35,10 +37,8 @@ from kraftool.reports.logs.native_sieve import (
     left_of,
     sieve_of,
 )
-from kraftool.reports.logs.reader import summarize
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.source import LogFile
-from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.state.replay import Replay
 from kraftool.storage.source import BytesSource
 from tests.fuzz.native_cases import log, pure

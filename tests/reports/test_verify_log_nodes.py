@@ -123,7 +123,7 @@ def test_a_log_with_too_many_voters_to_compare_says_so_once(
 ) -> None:
     log = started().control(1, voters(1, 2, 3, 4)).control(1, voters(1, 2, 3))
     path = make_node(tmp_path / "n", 1, log)
-    monkeypatch.setattr("kraftool.reports.voters.history.MOST_KEPT", 20)
+    monkeypatch.setattr("kraftool.directory.voter_records.MOST_KEPT", 20)
     for report in (_dump, _verify, _diff):
         (finding,) = of("KT-LOG-NOT-CHECKED", report(path))
         assert finding.offset == 8

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from kraftool.decoders import quorum_state
+from kraftool.directory.voter_history import Commitment
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.voters.model import Commitment
 from tests.reports.log_node import VOTERS, Node
 from tests.reports.voter_cases import (
     PARTITION,

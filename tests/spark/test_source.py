@@ -306,8 +306,8 @@ def test_files_are_listed_with_kind_and_findings(spark: "SparkSession") -> None:
 
 
 def test_findings_are_those_of_dump_on_each_file(spark: "SparkSession") -> None:
+    from kraftool.directory.file_report import read_file
     from kraftool.reports.files.file_findings import file_findings
-    from kraftool.reports.files.file_report import read_file
     from kraftool.storage.directory import list_partition
 
     rows = _load(spark, f"{DAMAGED}/*", "kraft.findings").select("file", "code", "position")

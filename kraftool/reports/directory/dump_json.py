@@ -20,10 +20,15 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumState, QuorumStateField, QuorumStateFile
-from kraftool.reports.directory.report import DumpReport
-from kraftool.reports.files.file_findings import file_findings
-from kraftool.reports.files.file_report import EntryList, FileReport, PlainText, Settings
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.file_report import EntryList, FileReport, PlainText, Settings
+from kraftool.directory.log_summary import (
+    ControlRecord,
+    FeatureLevel,
+    LogSummary,
+    Registration,
+    TypeCount,
+)
+from kraftool.directory.metadata_summary import (
     Feature,
     FinalizedKRaftVersion,
     LastLeaderChange,
@@ -33,14 +38,9 @@ from kraftool.reports.files.metadata_summary import (
     SnapshotSummary,
     TransactionCounts,
 )
+from kraftool.reports.directory.report import DumpReport
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.logs.summary import (
-    ControlRecord,
-    FeatureLevel,
-    LogSummary,
-    Registration,
-    TypeCount,
-)
 from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.voters.judged_directory import JudgedDirectory

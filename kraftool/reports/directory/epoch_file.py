@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from kraftool.decoders.checkpoint_files import EpochEntry, LeaderEpochCheckpoint
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState
-from kraftool.reports.files.file_report import FileReport
-from kraftool.reports.files.metadata_summary import LogRange, MetadataSummary
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.metadata_summary import LogRange, MetadataSummary
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 
 def epoch_findings(case: NodeDirectory) -> Iterator[Finding]:

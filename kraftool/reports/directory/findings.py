@@ -17,17 +17,19 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.walk import BEGINNING, seam_faults
+from kraftool.directory.directory_summary import base_offset
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.metadata_summary import SnapshotSummary
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_set import edited_node_id
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.names import NO_VOTERS
 from kraftool.reports.directory.epoch_file import covers_start, epoch_findings
 from kraftool.reports.directory.index_files import index_findings
 from kraftool.reports.directory.named_ends import named_ends
-from kraftool.reports.files.directory_summary import base_offset
 from kraftool.reports.files.false_upgrade import false_upgrade
-from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.log_cut import lost_by
 from kraftool.reports.files.log_findings import log_finding
-from kraftool.reports.files.metadata_summary import SnapshotSummary
 from kraftool.reports.files.notes import bounded
 from kraftool.reports.files.severity_in_context import weighed
 from kraftool.reports.files.snapshot_advice import (
@@ -35,18 +37,16 @@ from kraftool.reports.files.snapshot_advice import (
     bootstrap_advice,
     is_sound,
     snapshot_advice,
+    with_exit,
 )
-from kraftool.reports.files.start_rule import with_exit
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters import node_rules
-from kraftool.reports.voters.about_voters import history_findings
 from kraftool.reports.voters.commit import with_verdicts
+from kraftool.reports.voters.judged_directory import history_findings
 from kraftool.reports.voters.kafka_epochs import kafka_epochs
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import edited_node_id
 
 
 def is_topic(path: str, names: Iterable[str]) -> bool:

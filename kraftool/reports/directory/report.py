@@ -1,53 +1,39 @@
-"""All that a PATH holds, read once: the report behind `kraftool dump`.
+"""All that a PATH holds, read once and judged: the report behind `kraftool dump`.
 
-Owns the order of work: every file is read as it comes, so that a tar stream is passed once, then
-each directory is put together and judged. It refuses to render.
+Owns which findings belong to a directory, which to the PATH, and those of recovery plans. It
+refuses to render.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
+from itertools import chain
 
-from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.kinds import FileKind
-from kraftool.decoders.log_record import LogRecord
-from kraftool.decoders.names import METADATA_FOLDER, is_usable_name, segment_offset
-from kraftool.raft.names import NO_VOTERS
+from kraftool.directory.directory_summary import summarize_directory
+from kraftool.directory.file_report import FileReport, ReadOptions, read_file
+from kraftool.directory.metadata_summary import NodeIds
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.reading import Progress, ReadFile, Reading, settings_in
+from kraftool.directory.repairs import RepairTrace
+from kraftool.directory.voter_history import NO_HISTORY, VoterHistory
+from kraftool.directory.voter_records import history_of
 from kraftool.reports.directory.findings import between_directories, judge
 from kraftool.reports.directory.log_dirs import findings_of_log_dirs
-from kraftool.reports.directory.repair_findings import repair_finding
-from kraftool.reports.files.directory_summary import summarize_directory
-from kraftool.reports.files.file_findings import (
-    FileView,
-    file_findings,
-    problem_finding,
-)
-from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.files.file_findings import FileView, file_findings, problem_finding
 from kraftool.reports.files.locations import unopened
-from kraftool.reports.files.metadata_summary import NodeIds
 from kraftool.reports.files.snapshot_advice import DAMAGES
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.reports.voters.history import Events, history_of
+from kraftool.reports.findings.kinds import repair as kinds
 from kraftool.reports.voters.judged_directory import JudgedDirectory
-from kraftool.reports.voters.model import NO_HISTORY, QuorumSettings, VoterHistory
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.repairs import repairs_in
-from kraftool.reports.voters.settings import settings_of
-from kraftool.storage.entry import (
-    Entry,
-    EntryPlace,
-    EntryProblem,
-    FolderCounts,
-    partition_order,
-    root_order,
-)
-from kraftool.storage.lock import Lock, LockState, lock_holder
+from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.paths import Location, LocationKind
+from kraftool.storage.repair_journal import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,44 +56,8 @@ class DumpReport:
         return (*self.findings, *(finding for one in self.directories for finding in one.findings))
 
 
-@dataclass(slots=True)
-class _Found:
-    """The files that have been read so far, by directory."""
-
-    files: dict[str, list[FileReport]] = field(default_factory=dict)
-    more: dict[str, Sequence[Finding]] = field(default_factory=dict)
-    """What the caller found in a file besides, by the file's name."""
-    problems: list[EntryProblem] = field(default_factory=list)
-    events: Events = field(default_factory=Events)
-    is_compared: bool = False
-    """True if the caller asks the rules about voters of several directories together."""
-
-    def take(self, file: FileReport, more: Sequence[Finding]) -> None:
-        if any(finding.code in DAMAGES for finding in more):
-            file = replace(file, fails_check=True)
-        self.files.setdefault(file.directory, []).append(file)
-        if more:
-            self.more[file.name] = more
-
-    def is_same(self, other: _Found) -> bool:
-        """True if the report of the same files is the same."""
-        return self.is_compared == other.is_compared and self.more == other.more
-
-    def of(self, file: FileReport, *, is_alone: bool = False) -> tuple[Finding, ...]:
-        """Return the findings of a file."""
-        more = () if file.is_misplaced else self.more.get(file.name, ())
-        return (*file_findings(file, is_alone=is_alone), *more)
-
-    @property
-    def cut(self) -> set[str]:
-        """The names of what could not be read whole."""
-        return {problem.name for problem in self.problems}
-
-    @property
-    def findings(self) -> list[Finding]:
-        return [problem_finding(problem) for problem in self.problems]
-
-
+_More = dict[str, Sequence[Finding]]
+"""Findings of a report in addition to those of the file, by its name."""
 _DEFAULT = ReadOptions()
 _NO_VIEW = FileView()
 
@@ -116,9 +66,9 @@ def read_location(
     location: Location,
     options: ReadOptions = _DEFAULT,
     *,
-    progress: Callable[[str, int], None] = lambda name, position: None,
+    progress: Progress = lambda name, position: None,
     entries: Iterable[Entry | EntryProblem] | None = None,
-    read: Callable[[Entry, ReadOptions], FileReport] = read_file,
+    read: ReadFile = read_file,
     view: Callable[[Entry], FileView] = lambda entry: _NO_VIEW,
     is_compared: bool = False,
 ) -> DumpReport:
@@ -127,29 +77,18 @@ def read_location(
     `entries` are those of the location in another order; `view` looks at more than a dump does.
     `is_compared`: the caller asks the rules about voters of several directories together.
     """
-    reading = _Found(is_compared=is_compared)
-    options = replace(options, on_control=_also(options, reading.events))
+    reading = Reading()
+    more: _More = {}
     if location.kind is LocationKind.FILE:
         options = replace(options, leftovers=True)
     for entry in location.entries() if entries is None else entries:
         if isinstance(entry, EntryProblem):
             reading.problems.append(entry)
-        else:
-            seen = view(entry)
-            file = _read(entry, _observed(options, seen), progress, read)
-            reading.take(file, seen.end(file))
-    if location.kind is LocationKind.FILE:
-        files = tuple(file for files in reading.files.values() for file in files)
-        own = tuple(finding for file in files for finding in reading.of(file, is_alone=True))
-        return DumpReport(
-            path=location.path,
-            kind=location.kind,
-            files=files,
-            findings=in_order((*reading.findings, *own)),
-            problems=tuple(reading.problems),
-            history=history_of(files, summarize_directory(files), reading.events),
-        )
-    return _report(location, reading)
+            continue
+        seen = view(entry)
+        file = reading.read(entry, options, seen.observers, progress, read)
+        more[file.name] = seen.end(file)
+    return _report(location, reading, more, is_compared=is_compared)
 
 
 def read_together(
@@ -157,7 +96,7 @@ def read_together(
     views: Sequence[Callable[[Entry], FileView]],
     *,
     is_compared: Sequence[bool],
-    progress: Callable[[str, int], None],
+    progress: Progress,
     entries: Iterable[Entry | EntryProblem],
 ) -> list[DumpReport]:
     """Read the files of a directory once for several reports, each of which has one of the `views`,
@@ -166,27 +105,26 @@ def read_together(
     `entries` are in an order that suits all reports. Each report also has the findings of the
     reports before it. If it adds none, it is the same object as the report before it.
     """
-    readings = [_Found(is_compared=one) for one in is_compared]
-    events = readings[0].events
-    options = replace(_DEFAULT, on_control=_also(_DEFAULT, events))
-    for reading in readings:
-        reading.events = events
+    reading = Reading()
+    found: list[_More] = [{} for _ in views]
     for entry in entries:
         if isinstance(entry, EntryProblem):
-            for reading in readings:
-                reading.problems.append(entry)
+            reading.problems.append(entry)
             continue
         parts = [view(entry) for view in views]
-        file = _read(entry, _observed(options, *parts), progress, read_file)
-        more: tuple[Finding, ...] = ()
-        for reading, part in zip(readings, parts, strict=True):
-            more = (*more, *part.end(file))
-            reading.take(file, more)
-    reports: list[tuple[_Found, DumpReport]] = []
-    for reading in readings:
-        same = (report for other, report in reports if other.is_same(reading))
-        reports.append((reading, next(same, None) or _report(location, reading)))
-    return [report for _, report in reports]
+        observers = chain.from_iterable(part.observers for part in parts)
+        file = reading.read(entry, _DEFAULT, observers, progress)
+        earlier: Sequence[Finding] = ()
+        for part, more in zip(parts, found, strict=True):
+            more[file.name] = earlier = (*earlier, *part.end(file))
+    reports: list[DumpReport] = []
+    before: tuple[_More, bool] | None = None
+    for asked in zip(found, is_compared, strict=True):
+        if asked != before:
+            report = _report(location, reading, asked[0], is_compared=asked[1])
+        reports.append(report)
+        before = asked
+    return reports
 
 
 def with_comparison(report: DumpReport) -> DumpReport:
@@ -201,115 +139,80 @@ def unopened_report(path: str, error: KraftoolError) -> DumpReport:
     return DumpReport(path=path, kind=kind, findings=(unopened(path, error),))
 
 
-def _also(options: ReadOptions, events: Events) -> Callable[[str, RecordBatch, LogRecord], None]:
-    """Control records are for the history of voters, and for whoever asked for them."""
+def _report(location: Location, reading: Reading, more: _More, *, is_compared: bool) -> DumpReport:
+    failed = {
+        name for name, found in more.items() if any(finding.code in DAMAGES for finding in found)
+    }
+    if failed:
+        reading = reading.with_failed(failed)
+    is_alone = location.kind is LocationKind.FILE
 
-    def take(name: str, batch: RecordBatch, item: LogRecord) -> None:
-        events.take(name, batch, item)
-        options.on_control(name, batch, item)
+    def of_file(file: FileReport) -> Sequence[Finding]:
+        own = file_findings(file, is_alone=is_alone)
+        return own if file.is_misplaced else (*own, *more.get(file.name, ()))
 
-    return take
-
-
-def _observed(options: ReadOptions, *views: FileView) -> ReadOptions:
-    """The options with the observers of reports."""
-    observers = (observer for view in views for observer in view.observers)
-    return replace(options, observers=(*options.observers, *observers))
-
-
-def _read(
-    entry: Entry,
-    options: ReadOptions,
-    progress: Callable[[str, int], None],
-    read: Callable[[Entry, ReadOptions], FileReport],
-) -> FileReport:
-    def report_position(position: int) -> None:
-        progress(entry.name, position)
-
-    return read(entry, replace(options, progress=report_position))
-
-
-def _report(location: Location, reading: _Found) -> DumpReport:
-    server = location.server
-    settings = settings_of(location.path, server) if server is not None else None
-    directories: list[JudgedDirectory] = []
-    loose: list[FileReport] = []
-    for path, files in sorted(reading.files.items()):
-        if (
-            all(file_report.place is EntryPlace.LOOSE for file_report in files)
-            and location.is_stream
-        ):
-            loose += files
-            continue
-        directories.append(_directory(location, path, files, settings, reading))
-    findings = [*reading.findings, *(finding for file in loose for finding in reading.of(file))]
+    directories = [
+        _judged(directory, of_file, is_compared=is_compared)
+        for directory in reading.directories(location)
+    ]
+    loose = reading.loose(location)
+    findings = list(map(problem_finding, reading.problems))
+    findings += chain.from_iterable(map(of_file, loose))
+    settings = settings_in(location)
     if settings is not None:
         home = directories[0].directory.node if directories else NodeIds()
-        beside = findings_of_log_dirs(location, home, settings.node_id)
+        others = findings_of_log_dirs(location, home, settings.node_id)
         if directories:
-            of_node = in_order((*directories[0].findings, *beside))
+            of_node = in_order((*directories[0].findings, *others))
             directories[0] = replace(directories[0], findings=of_node)
         else:
-            findings += beside
-    if not reading.files and all(finding.severity is Severity.INFO for finding in reading.findings):
+            findings += others
+    notes = (problem.severity is Severity.INFO for problem in reading.problems)
+    if not reading.files and all(notes):
         findings.append(dir_kinds.NOTHING.at(location.path, "no Kafka file was found here"))
     return DumpReport(
         path=location.path,
         kind=location.kind,
         directories=tuple(directories),
-        files=tuple(loose),
+        files=loose,
         findings=in_order(findings),
         problems=tuple(reading.problems),
         history=history_of(loose, summarize_directory(loose), reading.events),
     )
 
 
-def _directory(
-    location: Location,
-    path: str,
-    files: list[FileReport],
-    settings: QuorumSettings | None,
-    reading: _Found,
+def _judged(
+    directory: NodeDirectory,
+    of_file: Callable[[FileReport], Sequence[Finding]],
+    *,
+    is_compared: bool,
 ) -> JudgedDirectory:
-    ordered = tuple(sorted(map(_by_its_name, files), key=_order))
-    is_on_disk = location.is_on_disk
-    repairs = repairs_in(location) if is_on_disk else ()
-    summary = summarize_directory(ordered, settings.static_voters if settings else NO_VOTERS)
-    directory = NodeDirectory(
-        path=path,
-        name=path,
-        kind=location.kind.value,
-        real_path=os.path.realpath(path) if is_on_disk else "",
-        files=ordered,
-        summary=summary,
-        history=history_of(ordered, summary, reading.events),
-        folders=location.folders.get(path, FolderCounts()),
-        lock=lock_holder(location.data_directory) if is_on_disk else Lock(LockState.UNKNOWN),
-        settings=settings,
-        is_live=location.kind is LocationKind.LIVE,
-        high_watermark=location.high_watermark,
-        is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
-        or any(file.place is EntryPlace.ROOT for file in ordered),
-        is_unlisted=os.path.join(path, METADATA_FOLDER) in reading.cut,
-        cut=frozenset(file.name for file in ordered if file.name in reading.cut),
-        repairs=repairs,
-    )
-    judged = judge(directory, reading.of, is_compared=reading.is_compared)
-    findings = in_order((*judged, *map(repair_finding, repairs)))
-    return JudgedDirectory(directory=directory, findings=findings)
+    findings = judge(directory, of_file, is_compared=is_compared)
+    of_repairs = map(_repair_finding, directory.repairs)
+    return JudgedDirectory(directory=directory, findings=in_order((*findings, *of_repairs)))
 
 
-def _by_its_name(file: FileReport) -> FileReport:
-    """A file of a directory is what its name says to Kafka, whatever it looks like."""
-    if file.place is EntryPlace.ROOT:
-        return file
-    is_log = file.kind is FileKind.LOG and file.is_live
-    if is_usable_name(file.basename) and not (is_log and segment_offset(file.basename) is None):
-        return file
-    return replace(file, kind=FileKind.UNKNOWN, content=None, is_misplaced=True)
+def _repair_finding(repair: RepairTrace) -> Finding:
+    """Return what is told of a plan in a directory."""
+    if repair.unread is not None:
+        problem = repair.unread
+        if repair.is_damaged:
+            return dir_kinds.UNREADABLE.at(
+                problem.name, problem.reason, advice=problem.hint or None
+            )
+        return kinds.KEPT.at(problem.name, problem.reason)
+    assert repair.stage is not None, "a journal that was read has a stage"
+    text = f"recovery plan {os.path.basename(repair.folder)} is {repair.stage.value} here"
+    if repair.stage not in (Stage.CHANGING, Stage.UNDOING):
+        return kinds.KEPT.at(repair.folder, text)
+    advice = how_to_finish(repair.folder, repair.stage, repair.directory)
+    return kinds.HALF.at(repair.folder, text, advice=advice)
 
 
-def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:
-    if file.place is EntryPlace.PARTITION:
-        return 1, partition_order(file.basename)
-    return 0, root_order(file.basename)
+def how_to_finish(folder: str, stage: Stage, directory: str) -> str:
+    """The command for a plan that is half done; its folder has the plan."""
+    verb = "apply" if stage is Stage.CHANGING else "undo"
+    plan, where = shlex.quote(os.path.join(folder, "plan.yaml")), shlex.quote(directory)
+    command = f"kraftool recover {verb} {plan} --dir {where}"
+    back = ", or undo it with recover undo" if stage is Stage.CHANGING else ""
+    return f"do not start the node. Finish the plan with {command}{back}"

@@ -5,22 +5,21 @@ A source that cannot be opened is a source with a finding. It refuses to compare
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.directory.directory_summary import summarize_directory
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.reading import Progress, settings_alone
 from kraftool.reports.directory.report import DumpReport, read_location
-from kraftool.reports.files.directory_summary import summarize_directory
 from kraftool.reports.files.file_findings import problem_finding
-from kraftool.reports.voters.about_voters import relevant
-from kraftool.reports.voters.judged_directory import JudgedDirectory
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.settings import settings_of
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.voters.judged_directory import JudgedDirectory, relevant
+from kraftool.reports.voters.settings_rules import unusable_settings
 from kraftool.storage import witness_marker
 from kraftool.storage.entry import EntryProblem
 from kraftool.storage.paths import Location, LocationKind, open_path
-
-Progress = Callable[[str, int], None]
 
 
 def read_sources(
@@ -62,14 +61,6 @@ def read_source(
     yield from read_sources_of(location, progress)
 
 
-def settings_alone(location: Location) -> NodeDirectory:
-    """The source of a server.properties without its directory."""
-    assert location.server is not None, "a location of settings has them"
-    settings = settings_of(location.path, location.server)
-    summary = summarize_directory((), settings.static_voters)
-    return NodeDirectory(name=location.path, kind="settings", settings=settings, summary=summary)
-
-
 def read_sources_of(
     location: Location, progress: Progress = lambda name, position: None
 ) -> Iterator[JudgedDirectory]:
@@ -84,7 +75,12 @@ def sources_of(location: Location, report: DumpReport) -> Iterator[JudgedDirecto
         directory = _marked(judged.directory)
         name = report.path if len(report.directories) == 1 else directory.path
         named = replace(directory, name=name, problems=problems)
-        yield replace(judged, directory=named, of_path=of_path)
+        yield replace(
+            judged,
+            directory=named,
+            of_path=of_path,
+            keeps_from_starting=_first_obstacle(judged),
+        )
         of_path, problems = (), ()
     if report.files:
         whole = location.kind is LocationKind.FILE and len(report.files) == 1
@@ -100,6 +96,14 @@ def sources_of(location: Location, report: DumpReport) -> Iterator[JudgedDirecto
     elif relevant(of_path):
         nothing = NodeDirectory(name=report.path, kind=location.kind.value, problems=problems)
         yield JudgedDirectory(directory=nothing, of_path=of_path)
+
+
+def _first_obstacle(judged: JudgedDirectory) -> Finding | None:
+    """Return the first finding on which Kafka exits: of the directory, else of its settings."""
+    settings = judged.directory.settings
+    of_settings = unusable_settings(settings) if settings is not None else ()
+    found = (*judged.findings, *of_settings)
+    return next((finding for finding in found if finding.keeps_from_starting), None)
 
 
 def _marked(directory: NodeDirectory) -> NodeDirectory:

@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.properties import Properties
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.metadata_summary import MetadataSummary, SeenVoters
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.doctor.log_statistics import LoggedElection, LogStatistics
-from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.home_cluster import by_cluster
-from kraftool.reports.files.metadata_summary import MetadataSummary, SeenVoters
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.voters.between import home_cluster
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.judged_directory import JudgedDirectory
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,14 +12,16 @@ from dataclasses import field, replace
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
+from kraftool.directory.file_report import FileReport, ReadOptions, read_file
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.reading import settings_alone
 from kraftool.reports.directory.findings import is_topic
 from kraftool.reports.directory.report import DumpReport, read_location
-from kraftool.reports.directory.voter_sources import settings_alone, sources_of
+from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.doctor.stream_buffer import KeptFiles
 from kraftool.reports.files.file_findings import FileView
-from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.files.locations import missing_directory, open_paths
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
@@ -29,7 +31,6 @@ from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import StatePass, ordered
 from kraftool.reports.voters.diff import diff_voters
 from kraftool.reports.voters.judged_directory import JudgedDirectory
-from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryProblem, FolderKind, folder_kind
 from kraftool.storage.paths import Location, LocationKind
 

@@ -15,6 +15,9 @@ from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import LogExtent, Origin
+from kraftool.directory.voter_set import addresses
 from kraftool.raft.names import (
     NO_VOTERS,
     ElectionState,
@@ -32,12 +35,8 @@ from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters import between, identities
-from kraftool.reports.voters.about_voters import about_voters
-from kraftool.reports.voters.judged_directory import JudgedDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory, about_voters
 from kraftool.reports.voters.kafka_epochs import believed_epochs
-from kraftool.reports.voters.model import LogExtent, Origin
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.witness_marker import WitnessMarker
 

@@ -18,10 +18,10 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record, read_frame, record_format
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Walk
+from kraftool.directory.native_reader import Taken, native_reader
 from kraftool.image.loader import ABORT, BEGIN, END
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.reports.features.model import LoggedType
-from kraftool.reports.logs.native_reader import Taken, native_reader
 from kraftool.reports.logs.source import LogFile, log_files
 from kraftool.storage.paths import Location
 

@@ -14,6 +14,7 @@ from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
+from kraftool.directory.quorum_settings import settings_of
 from kraftool.image.cluster import ClusterImage, FeatureRange
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
 from kraftool.reports.features.history import FeatureHistory, read_history
@@ -31,7 +32,6 @@ from kraftool.reports.files.locations import open_paths
 from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.load import LoadedState, load_state
-from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, EntryPlace
 from kraftool.storage.paths import Location, LocationKind
 

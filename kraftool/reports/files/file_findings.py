@@ -13,13 +13,13 @@ from typing import NamedTuple
 from kraftool.decoders import names
 from kraftool.decoders.checkpoint_files import PartitionMetadata
 from kraftool.decoders.kinds import FileKind
-from kraftool.reports.files.file_report import LARGEST_WHOLE, FileReport
+from kraftool.directory.file_report import LARGEST_WHOLE, FileReport
+from kraftool.directory.log_reader import Observe
 from kraftool.reports.files.log_findings import log_findings
 from kraftool.reports.findings.finding import Finding, FindingKind
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.logs.file_names import misnamed
-from kraftool.reports.logs.reader import Observe
 from kraftool.storage.entry import EntryProblem, Severity
 
 _REFUSED: dict[FileKind, FindingKind] = {

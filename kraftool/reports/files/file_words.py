@@ -9,9 +9,9 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import METADATA_TOPIC_ID, FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
+from kraftool.directory.file_report import EntryList, FileReport, Settings
+from kraftool.directory.log_summary import LogSummary, TypeCount
 from kraftool.reports.files.file_findings import file_findings
-from kraftool.reports.files.file_report import EntryList, FileReport, Settings
-from kraftool.reports.logs.summary import LogSummary, TypeCount
 from kraftool.reports.text.words import many, offsets
 from kraftool.storage.entry import FolderCounts
 from kraftool.storage.lock import LockState

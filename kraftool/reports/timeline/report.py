@@ -13,7 +13,7 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
-from kraftool.reports.files.log_loss import loss
+from kraftool.reports.files.log_findings import loss
 from kraftool.reports.files.severity_in_context import CUTTING, weighed
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as directory_kinds

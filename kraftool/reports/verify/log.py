@@ -14,12 +14,13 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import Count
 from kraftool.decoders.kinds import FileKind
+from kraftool.directory.directory_summary import base_offset
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.reports.directory.findings import between_directories, is_topic
 from kraftool.reports.directory.report import DumpReport, read_location
-from kraftool.reports.files.directory_summary import base_offset
 from kraftool.reports.files.file_findings import FileView
-from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.files.severity_in_context import left_by_truncation, weighed
 from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
@@ -31,7 +32,6 @@ from kraftool.reports.verify.log_history import kraft_versions
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
 from kraftool.reports.verify.log_states import LogStates
 from kraftool.reports.voters.judged_directory import JudgedDirectory
-from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.paths import Location, LocationKind
 

@@ -27,12 +27,12 @@ from kraftool.decoders.names import (
 )
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
-from kraftool.reports.files.file_findings import FileView, file_findings
-from kraftool.reports.files.file_report import (
+from kraftool.directory.file_report import (
     LARGEST_WHOLE,
     EntryList,
     FileReport,
 )
+from kraftool.reports.files.file_findings import FileView, file_findings
 from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds

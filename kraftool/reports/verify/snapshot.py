@@ -15,11 +15,11 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
+from kraftool.directory.file_report import SNAPSHOT_KINDS, FileReport, ReadOptions, read_file
 from kraftool.image.image import MetadataImage
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.files.file_findings import FileView, file_findings
-from kraftool.reports.files.file_report import SNAPSHOT_KINDS, FileReport, ReadOptions, read_file
 from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds

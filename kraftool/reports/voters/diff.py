@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kraftool.decoders.dataclass import dataclass
-from kraftool.reports.files.metadata_summary import SeenVoters
+from kraftool.directory.metadata_summary import SeenVoters
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.files.notes import bounded
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.voters import between, identities, node_rules, settings_rules
-from kraftool.reports.voters.about_voters import about_voters
 from kraftool.reports.voters.commit import with_verdicts
-from kraftool.reports.voters.judged_directory import JudgedDirectory
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory, about_voters
 
 _RULES: tuple[Callable[[Sequence[NodeDirectory]], Iterator[Finding]], ...] = (
     between.newest_sets,

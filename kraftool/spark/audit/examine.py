@@ -17,11 +17,11 @@ from kraftool.arrow.local_copy import on_disk
 from kraftool.arrow.reading import without_collector
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
 from kraftool.decoders.errors import KraftoolError
+from kraftool.directory.file_report import FileReport
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.doctor.read import examine as examine_paths
 from kraftool.reports.doctor.read import locations_of
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.locations import open_paths
 from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.findings.finding import Finding

@@ -19,8 +19,8 @@ from typing import Any
 
 from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile
 from kraftool.decoders.kinds import FileKind, detect
+from kraftool.directory.file_report import read_file
 from kraftool.reports.files.file_findings import file_findings
-from kraftool.reports.files.file_report import read_file
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.spark.finding_rows import finding_row

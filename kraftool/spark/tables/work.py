@@ -19,8 +19,8 @@ from kraftool.arrow.fleet import FleetDirectory, FleetFile, Unread
 from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
+from kraftool.directory.file_report import read_file
 from kraftool.reports.files.file_findings import file_findings
-from kraftool.reports.files.file_report import read_file
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.memory import ClusterKey

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.directory.metadata_summary import SeenVoters
 from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds

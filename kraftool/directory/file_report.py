@@ -27,8 +27,8 @@ from kraftool.decoders.kinds import HEAD_SIZE, Detected, FileKind, detect
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.names import FileState
 from kraftool.decoders.redact import BROKER, config_value
-from kraftool.reports.logs.reader import Observe, summarize
-from kraftool.reports.logs.summary import LogSummary
+from kraftool.directory.log_reader import Observe, summarize
+from kraftool.directory.log_summary import LogSummary
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
 from kraftool.storage.source import ByteSource, StreamSource
 
@@ -151,12 +151,6 @@ class FileReport:
         """True if only the first `LARGEST_WHOLE` bytes were read."""
         is_read = self.content is not None and self.kind not in BATCH_KINDS
         return is_read and self.size > LARGEST_WHOLE
-
-    @property
-    def is_intact_snapshot(self) -> bool:
-        """True if nothing is wrong with the form of a snapshot."""
-        log = self.log
-        return log is not None and log.is_whole_snapshot and not self.fails_check
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

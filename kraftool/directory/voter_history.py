@@ -1,6 +1,6 @@
 """The voters of a directory as values: the history by its records, and the settings.
 
-Owns the read model. It refuses to compare directories; that is `diff.py` and the rules beside it.
+Owns these values. It refuses to compare directories; that is `reports/voters/`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.json_marks import Ids
+from kraftool.directory.metadata_summary import SnapshotSummary
 from kraftool.raft.names import NO_VOTERS, Endpoints, VoterSet
 from kraftool.raft.settings import Timing
-from kraftool.reports.files.metadata_summary import SnapshotSummary
 
 
 class Origin(StrEnum):

@@ -3,7 +3,7 @@
 Owns the rules by which a later file or record overrides an earlier one, as Kafka applies them when
 it starts: the newest snapshot, then the log from its offset on. Whether a record is committed
 cannot be seen in one directory; all of the log counts. It refuses to judge; that is
-`directory/findings.py`.
+`reports/directory/findings.py`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.image.metadata_version import release_name
-from kraftool.raft.endpoints import read_endpoint
-from kraftool.raft.names import NO_VOTERS, Endpoint, ReplicaKey, VersionRange, Voter, VoterSet
-from kraftool.reports.files.file_report import FileReport
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.log_summary import (
+    ControlRecord,
+    FeatureLevel,
+    LogSummary,
+    Registration,
+    TypeCount,
+)
+from kraftool.directory.metadata_summary import (
     Feature,
     FinalizedKRaftVersion,
     LastLeaderChange,
@@ -32,13 +36,9 @@ from kraftool.reports.files.metadata_summary import (
     TransactionCounts,
     VoterSource,
 )
-from kraftool.reports.logs.summary import (
-    ControlRecord,
-    FeatureLevel,
-    LogSummary,
-    Registration,
-    TypeCount,
-)
+from kraftool.image.metadata_version import release_name
+from kraftool.raft.endpoints import read_endpoint
+from kraftool.raft.names import NO_VOTERS, Endpoint, ReplicaKey, VersionRange, Voter, VoterSet
 
 
 def summarize_directory(
@@ -126,7 +126,7 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
                 timestamp=log.header_timestamp,
                 has_header=log.has_header,
                 has_footer=log.has_footer,
-                intact=file.is_intact_snapshot,
+                intact=log.is_whole_snapshot and not file.fails_check,
             )
         )
     return tuple(sorted(snapshots, key=lambda snapshot: (snapshot.offset, snapshot.epoch)))

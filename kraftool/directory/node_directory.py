@@ -15,23 +15,23 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import METADATA_FOLDER, segment_offset
 from kraftool.decoders.quorum_state import QuorumState
-from kraftool.reports.files.file_report import FileReport
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.metadata_summary import (
     MetadataSummary,
     NodeIds,
     SeenVoters,
     SnapshotSummary,
     VoterSource,
 )
-from kraftool.reports.voters.model import (
+from kraftool.directory.repairs import RepairTrace
+from kraftool.directory.voter_history import (
     NO_HISTORY,
     HistoryEntry,
     LogExtent,
     QuorumSettings,
     VoterHistory,
 )
-from kraftool.reports.voters.repairs import RepairTrace
-from kraftool.reports.voters.voter_set import edited_node_id
+from kraftool.directory.voter_set import edited_node_id
 from kraftool.storage.entry import EntryPlace, EntryProblem, FolderCounts, Severity
 from kraftool.storage.lock import Lock, LockState
 from kraftool.storage.witness_marker import WitnessMarker

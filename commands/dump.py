@@ -24,7 +24,7 @@ from kraftool.commands.output import ColorWhen, Output
 if TYPE_CHECKING:
     from kraftool.decoders.errors import KraftoolError
     from kraftool.decoders.kinds import FileKind
-    from kraftool.reports.files.file_report import EntryBounds
+    from kraftool.directory.file_report import EntryBounds
     from kraftool.storage.paths import Location
 
 _TABLE_ROWS = 20
@@ -74,8 +74,8 @@ def dump(
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.decoders.errors import KraftoolError
+    from kraftool.directory.file_report import ReadOptions
     from kraftool.reports.directory.report import read_location, with_comparison
-    from kraftool.reports.files.file_report import ReadOptions
     from kraftool.reports.logs.processes import quicken
     from kraftool.storage.paths import LocationKind, open_path
 
@@ -163,7 +163,7 @@ def _one_file(location: Location) -> Location:
 
 
 def _bounds(head: int | None, tail: int | None, output: RowFormat, *, single: bool) -> EntryBounds:
-    from kraftool.reports.files.file_report import EntryBounds
+    from kraftool.directory.file_report import EntryBounds
 
     if head is not None or tail is not None:
         if not single:

@@ -22,10 +22,10 @@ from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionM
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.quorum_state import DEAD_FIELDS, QuorumStateFile
+from kraftool.directory.file_report import EntryList, FileReport, PlainText, Settings
+from kraftool.directory.log_summary import LogSummary
 from kraftool.image.metadata_version import release_name
-from kraftool.reports.files.file_report import EntryList, FileReport, PlainText, Settings
 from kraftool.reports.files.file_words import holds
-from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.text.words import many, size, span, transactions
 
 

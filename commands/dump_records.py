@@ -8,8 +8,8 @@ from kraftool.commands.log_table import LogTable
 from kraftool.commands.output import Output
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
+from kraftool.directory.file_report import BATCH_KINDS
 from kraftool.reports.directory.report import DumpReport
-from kraftool.reports.files.file_report import BATCH_KINDS
 from kraftool.reports.logs.dump import LogDump, TopicNames
 from kraftool.storage.source import FileSource
 
@@ -22,7 +22,7 @@ def write_records(
     files += [
         file_report
         for one in report.directories
-        for file_report in one.files
+        for file_report in one.directory.files
         if file_report.kind is FileKind.LOG and file_report.is_live
     ]
     topics = TopicNames()

@@ -33,23 +33,24 @@ from kraftool.commands.times import iso
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState, parse_checkpoint_name
 from kraftool.decoders.quorum_state import QuorumState
-from kraftool.image.metadata_version import METADATA_VERSION
-from kraftool.raft.endpoints import shown_endpoints
-from kraftool.raft.names import Voter
-from kraftool.reports.directory.report import DumpReport
-from kraftool.reports.files.file_words import folder_counts, holds
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.metadata_summary import (
     MetadataSummary,
     NodeIds,
     SeenVoters,
     SnapshotSummary,
     VoterSource,
 )
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.image.metadata_version import METADATA_VERSION
+from kraftool.raft.endpoints import shown_endpoints
+from kraftool.raft.names import Voter
+from kraftool.reports.directory.report import DumpReport
+from kraftool.reports.files.file_words import folder_counts, holds
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import KINDS
 from kraftool.reports.text import shell_text
 from kraftool.reports.text.words import ids, many, size, transactions
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 
 _LABEL_WIDTH = 16
 _ROOM_FOR_CONTENT = 38
@@ -80,15 +81,16 @@ def write_report(
 
 
 def _write_directory(
-    output: Output, report: NodeDirectory, zone: tzinfo, doctor: str, *, verbose: bool
+    output: Output, judged: JudgedDirectory, zone: tzinfo, doctor: str, *, verbose: bool
 ) -> None:
+    report = judged.directory
     node_id = report.summary.node.node_id
     output.rich(
         headline(
             report.path,
-            report.findings,
+            judged.findings,
             name=f"node {node_id}" if node_id is not None else "",
-            fine=_what_was_read(report),
+            fine=_what_was_read(judged),
             is_judged=False,
         )
     )
@@ -104,7 +106,7 @@ def _write_directory(
     output.rich(rows.table)
     write_findings(
         output,
-        report.findings,
+        judged.findings,
         report.path,
         with_notes=verbose,
         most_alike=None if verbose else MOST_ALIKE,
@@ -117,15 +119,16 @@ def _write_directory(
         output.rich(type_table("Records of the log", report.summary.types, output.width))
     if report.files:
         output.line()
-        output.rich(_files(report, output.width))
+        output.rich(_files(judged, output.width))
 
 
-def _what_was_read(report: NodeDirectory) -> str:
+def _what_was_read(judged: JudgedDirectory) -> str:
     """Say how many files can be read. A dump decodes them; doctor judges what is in them."""
-    unknown = sum(file.kind is FileKind.UNKNOWN for file in report.files)
-    files = many(len(report.files) - unknown, "file")
+    files_read = judged.directory.files
+    unknown = sum(file.kind is FileKind.UNKNOWN for file in files_read)
+    files = many(len(files_read) - unknown, "file")
     is_whole = not any(
-        KINDS[finding.code].undecoded for finding in report.findings if finding.code in KINDS
+        KINDS[finding.code].undecoded for finding in judged.findings if finding.code in KINDS
     )
     words = f"{files} readable" if is_whole else f"{files}, not all readable"
     return f"{words}, {many(unknown, 'file')} of no known kind" if unknown else words
@@ -349,14 +352,15 @@ def _snapshot_state(snapshot: SnapshotSummary) -> Text:
     return Text(words, style="" if snapshot.intact else BAD)
 
 
-def _files(report: NodeDirectory, width: int) -> Table:
+def _files(judged: JudgedDirectory, width: int) -> Table:
     """One line a file; on a narrow terminal what it holds goes below its name."""
+    report = judged.directory
     longest = max((len(file.basename) for file in report.files), default=0)
     wide, narrow = width >= 100, width < max(78, longest + _ROOM_FOR_CONTENT)
     columns = ["file", *(["kind"] if wide else []), "size", *([] if narrow else ["holds"])]
     table = plain_table("Files", *columns, right=("size",))
     worst: dict[str, Severity] = {}
-    for finding in report.findings:
+    for finding in judged.findings:
         worst.setdefault(finding.file, finding.severity)
     place = ""
     for file in report.files:

@@ -6,9 +6,9 @@ Owns these words. If a range begins before the log, the answer is incomplete, an
 from __future__ import annotations
 
 from kraftool.commands.output import Output, printable
+from kraftool.directory.log_summary import FIRST_OFFSET
 from kraftool.reports.logs.beginnings import AskedRange, LogBeginnings
 from kraftool.reports.logs.dump import Selection, TopicNames
-from kraftool.reports.logs.summary import FIRST_OFFSET
 
 
 def tell_limits(

@@ -13,10 +13,10 @@ from kraftool.commands.times import iso
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import LogFault
 from kraftool.decoders.log_record import LogRecord, position_in_file
+from kraftool.directory.log_summary import record_label
 from kraftool.reports.files.record_summary import summary
 from kraftool.reports.logs.dump import BatchEntry, Entry, TopicNames
 from kraftool.reports.logs.transactions import Transactions
-from kraftool.reports.logs.types import record_label
 from kraftool.reports.text.words import no_ops
 
 _MARKS = {"committed": "t", "aborted": "✗", "open": "?"}

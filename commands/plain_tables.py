@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.finding_view import NAME, QUIET, TYPE, text
+from kraftool.directory.log_summary import TypeCount
 from kraftool.reports.files.file_words import by_label
-from kraftool.reports.logs.summary import TypeCount
 
 
 def heading(words: str) -> Text:

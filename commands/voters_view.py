@@ -16,13 +16,13 @@ from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, w
 from kraftool.commands.output import Output
 from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.times import iso
+from kraftool.directory.metadata_summary import SeenVoters
+from kraftool.directory.voter_history import Commitment
+from kraftool.directory.voter_set import version_range
 from kraftool.raft.endpoints import shown_endpoints
-from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.matrix import HistoryRow, VoterMark, VoterRow
-from kraftool.reports.voters.model import Commitment
-from kraftool.reports.voters.voter_set import version_range
 
 _STYLES = {VoterMark.SAME: GOOD, VoterMark.OTHER: BAD, VoterMark.NOT: WARN, VoterMark.SILENT: QUIET}
 _COMMITMENTS = {

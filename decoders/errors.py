@@ -6,6 +6,9 @@ about exit codes: `commands/output.py` maps errors to them.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from kraftool.decoders.dataclass import dataclass
 
 
@@ -89,6 +92,29 @@ class DecodeError(KraftoolError):
         self.count = count
         """The number of mismatches that the error stands for."""
         super().__init__(self.describe())
+
+    def __eq__(self, other: object) -> bool:
+        """True if both say the same: a report keeps errors as values."""
+        return isinstance(other, DecodeError) and self._said == other._said
+
+    def __hash__(self) -> int:
+        return hash(self.describe())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make a copy in another process, which needs more than the message."""
+        return partial(DecodeError, **self._said), ()
+
+    @property
+    def _said(self) -> dict[str, Any]:
+        return {
+            "reason": self.reason,
+            "position": self.position,
+            "path": self.path,
+            "expected": self.expected,
+            "found": self.found,
+            "file": self.file,
+            "count": self.count,
+        }
 
     def describe(self) -> str:
         return self.fault().describe()

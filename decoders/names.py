@@ -158,6 +158,21 @@ def parse_checkpoint_name(name: str) -> CheckpointName | None:
     )
 
 
+SNAPSHOT_SUFFIXES = tuple(
+    f"{CHECKPOINT_SUFFIX}{state.value}"
+    for state in (FileState.LIVE, FileState.PART, FileState.DELETED)
+)
+
+
+def is_usable_name(name: str) -> bool:
+    """True if Kafka can use a file of this name in a partition's folder, or ignores it."""
+    if name.endswith(SNAPSHOT_SUFFIXES):
+        return parse_checkpoint_name(name) is not None
+    if not name.endswith(SEGMENT_SUFFIXES) or segment_offset(name) is not None:
+        return True
+    return not name.endswith(".log") and read_offset(name) is not None
+
+
 def parse_folder_name(name: str) -> FolderName | None:
     """Read `topic-0` and `topic-0.<id>-delete`, None where Kafka refuses the folder."""
     state = FolderState.LIVE

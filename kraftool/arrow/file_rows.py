@@ -16,7 +16,8 @@ from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.decoders.batch import HEADER_SIZE
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, detect, kind_by_name
-from kraftool.reports.files.file_report import BATCH_KINDS, FileReport, read_file
+from kraftool.directory.file_report import BATCH_KINDS, FileReport, read_file
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.printable import file_text
@@ -36,7 +37,7 @@ def finding_rows(
         )
         add_finding(table, unread_place.owner, finding)
     for split in splits:
-        for finding in read_file(split.file.entry()).findings:
+        for finding in file_findings(read_file(split.file.entry())):
             add_finding(table, split.file.directory, finding)
             if table.is_full:
                 yield table.take()
@@ -85,8 +86,9 @@ def file_rows(
 def add_file(
     table: ArrowRows, file: FleetFile, report: FileReport, *, findings: bool = True
 ) -> None:
-    """Add a file as a row, with what its report says. `findings`: the report has its findings."""
-    worst = in_order(report.findings)
+    """Add a file as a row, with what its report says. `findings`: it was read for its findings."""
+    found = file_findings(report) if findings else ()
+    worst = in_order(found)
     fingerprint = None
     if "identity" in table.names and not file.etag:
         fingerprint = _fingerprint(file, report)
@@ -99,7 +101,7 @@ def add_file(
             "size": report.size,
             "modified": file.mtime_ns // 1_000_000,
             "identity": file.etag or fingerprint,
-            "findings": len(report.findings) if findings else None,
+            "findings": len(found) if findings else None,
             "worst": worst[0].severity.value if worst else None,
         }
     )

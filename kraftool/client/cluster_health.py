@@ -39,6 +39,7 @@ from kraftool.reports.state.summary import (
     is_under_replicated,
 )
 from kraftool.reports.text.words import many
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 
 HOUR_MS = 3_600_000
 SNAPSHOT_AGE_MS = 2 * HOUR_MS
@@ -358,7 +359,7 @@ def _of_rules(observation: Observation, now: QuorumView) -> Iterator[Finding]:
     )
     patient = ExaminedDirectory(
         path=observation.name,
-        source=leader_source(now),
+        judged=JudgedDirectory(directory=leader_source(now)),
         state=state,
         statistics=LogStatistics(),
         is_stream=True,

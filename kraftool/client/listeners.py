@@ -14,10 +14,10 @@ from kraftool.client.endpoints import EndpointError, parse_endpoint
 from kraftool.decoders import meta_properties, properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import META_PROPERTIES
+from kraftool.directory.quorum_settings import settings_of
 from kraftool.net.settings import SettingsError, read_settings
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import Endpoint, Endpoints
-from kraftool.reports.voters.settings import settings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,16 +12,18 @@ from dataclasses import replace
 from kraftool.client.live import LiveQuorum
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import node_findings, unobserved_finding
-from kraftool.raft.messages import DescribeQuorumResponse
-from kraftool.raft.names import Voter, VoterSet
-from kraftool.reports.directory.voter_sources import Progress, read_sources_of
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.metadata_summary import (
     MetadataSummary,
     NodeIds,
     SeenVoters,
     VoterSource,
 )
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.reading import Progress
+from kraftool.raft.messages import DescribeQuorumResponse
+from kraftool.raft.names import Voter, VoterSet
+from kraftool.reports.directory.voter_sources import read_sources_of
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.paths import LocationKind
 
 _KIND = LocationKind.LIVE.value
@@ -29,12 +31,13 @@ _KIND = LocationKind.LIVE.value
 
 def live_sources(
     live: LiveQuorum, progress: Progress = lambda name, position: None
-) -> tuple[NodeDirectory, ...]:
+) -> tuple[JudgedDirectory, ...]:
     """Every node of a quorum as a source, the leader with its log where that was read."""
     sources = {node_source.name: node_source for node_source in node_sources(live.before)}
     if live.captured is not None:
         for read in read_sources_of(live.captured.location, progress):
-            sources[read.name] = read.with_words_of(sources[read.name])
+            node = sources[read.name].directory
+            sources[read.name] = replace(read, directory=read.directory.with_words_of(node))
     elif live.before.reached:
         asked = live.before.leader or live.before.reached[0]
         why = unobserved_finding(live.before, asked.name, live.unobserved)
@@ -43,9 +46,12 @@ def live_sources(
     return tuple(sources.values())
 
 
-def node_sources(view: QuorumView) -> tuple[NodeDirectory, ...]:
+def node_sources(view: QuorumView) -> tuple[JudgedDirectory, ...]:
     """Every node as a source, by what it answered."""
-    return tuple(_of_node(view, node) for node in view.nodes)
+    return tuple(
+        JudgedDirectory(directory=_of_node(view, node), findings=tuple(node_findings(view, node)))
+        for node in view.nodes
+    )
 
 
 def leader_source(view: QuorumView) -> NodeDirectory:
@@ -72,7 +78,6 @@ def _of_node(view: QuorumView, node: NodeAnswer) -> NodeDirectory:
             voters=None if node.quorum is None else _told(node.quorum),
         ),
         is_witness=view.is_witness(node.node_id),
-        findings=tuple(node_findings(view, node)),
     )
 
 

@@ -16,13 +16,13 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.names import META_PROPERTIES
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.directory.voter_set import addresses
 from kraftool.node.config import NodeConfig
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.text.words import many
-from kraftool.reports.voters.about_voters import about_voters
-from kraftool.reports.voters.voter_set import addresses
+from kraftool.reports.voters.judged_directory import about_voters
 from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.recovery import Cut
 from kraftool.storage.source import FileSource
@@ -119,12 +119,13 @@ class AtRest:
 
 def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
     """Read the directory as an inspection does, without its lock."""
-    [source] = read_sources([config.metadata_directory])
+    [judged] = read_sources([config.metadata_directory])
+    source = judged.directory
     newest = source.newest
     voter_set = newest.voters if newest is not None else None
     log = None if source.log is None else (source.log.start, source.log.end)
     unread = tuple(
-        f"{finding.file}: {finding.text}" for finding in about_voters(source) if finding.undecoded
+        f"{finding.file}: {finding.text}" for finding in about_voters(judged) if finding.undecoded
     )
     if not voter_set:
         known = config.static_voters

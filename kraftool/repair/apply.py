@@ -50,7 +50,7 @@ from kraftool.repair.record import (
     facts_of,
     record_of,
 )
-from kraftool.reports.directory.repairs import how_to_finish
+from kraftool.reports.directory.report import how_to_finish
 from kraftool.storage.files import Files
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.lock_taking import DirectoryInUse, DirectoryLock

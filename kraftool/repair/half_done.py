@@ -9,7 +9,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.backup import backups
 from kraftool.repair.disk import DataDirectory
 from kraftool.repair.record import record_of
-from kraftool.reports.directory.repairs import how_to_finish
+from kraftool.reports.directory.report import how_to_finish
 from kraftool.storage.files import Files
 from kraftool.storage.repair_journal import Stage
 

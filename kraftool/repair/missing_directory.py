@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.voters.settings import settings_of
+from kraftool.directory.quorum_settings import settings_of
 from kraftool.storage.paths import open_path
 
 

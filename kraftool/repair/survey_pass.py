@@ -14,14 +14,14 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import CheckpointName, FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Item
+from kraftool.directory.file_report import FileReport, ReadOptions, read_file
+from kraftool.directory.log_reader import Observe, SpanObserver
+from kraftool.directory.native_reader import Taken
 from kraftool.repair.fingerprints import PassingHash
 from kraftool.repair.log_survey import LogPass, SegmentFile
 from kraftool.repair.plan import Fingerprint
 from kraftool.repair.snapshot_survey import CheckpointForm, error_of
 from kraftool.repair.survey import SurveyedSnapshot
-from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
-from kraftool.reports.logs.native_reader import Taken
-from kraftool.reports.logs.reader import Observe, SpanObserver
 from kraftool.reports.logs.source import LogFile, kind_of
 from kraftool.reports.state.files import StateFiles, files_of
 from kraftool.reports.state.load import (
@@ -87,7 +87,7 @@ class SurveyPass:
             observers.append(loading.take)
         report = read_file(entry, replace(options, observers=tuple(observers)))
         if report.log is None:
-            complaint = report.findings[0].text if report.findings else "it was not read"
+            complaint = report.unread.reason if report.unread is not None else "it was not read"
         else:
             self.fingerprints[entry.name] = hashed.whole()
             complaint = form.complaint()
@@ -125,8 +125,8 @@ class SurveyPass:
         observers: tuple[Observe, ...] = (*options.observers, _LogObserver(self.log))
         report = read_file(entry, replace(options, observers=observers))
         if report.log is None:
-            finding = report.findings[0]
-            raise KraftoolError(finding.text, hint=finding.advice)
+            assert report.unread is not None, "only what cannot be read has no summary"
+            raise KraftoolError(report.unread.reason, hint=report.unread.hint)
         self.log.end()
         self.fingerprints[entry.name] = self.log.fingerprints[base]
         return report

@@ -19,6 +19,9 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, META_PROPERTIES, METADATA_FOLDER
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import QuorumSettings
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.endpoints import shown_endpoints, shown_voter
 from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VoterSet
@@ -44,7 +47,7 @@ from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.read import node_case
-from kraftool.reports.files.file_report import FileReport
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
@@ -52,8 +55,7 @@ from kraftool.reports.logs.file_names import misnamed
 from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import ordered
-from kraftool.reports.voters.model import QuorumSettings
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import ByteSource, BytesSource
@@ -109,7 +111,7 @@ def read_directories(
     sources = sources_of(location, report)
     directories = []
     for source in islice(sources, len(report.directories)):
-        passed = passes[source.path]
+        passed = passes[source.directory.path]
         surveying = _Surveying(location, source, entries, passed, progress, at, has_log)
         directories.append(surveying.read(now_ms))
     if not directories:
@@ -222,12 +224,16 @@ class _Surveying:
     """One directory."""
 
     location: Location
-    source: NodeDirectory
+    judged: JudgedDirectory
     all_entries: Sequence[Entry | EntryProblem]
     passed: SurveyPass
     progress: Progress
     at: int | None
     has_log: bool
+
+    @property
+    def source(self) -> NodeDirectory:
+        return self.judged.directory
 
     def read(self, now_ms: int) -> ReadDirectory:
         """The survey of the directory, also with its flipped bits put back if there are any."""
@@ -259,9 +265,10 @@ class _Surveying:
         report, passes = _read(self.location, entries, self.progress)
         sources = sources_of(self.location, report)
         for source in islice(sources, len(report.directories)):
-            if source.path == self.source.path:
-                passed = passes[source.path]
-                again = replace(self, source=source, all_entries=entries, passed=passed)
+            path = source.directory.path
+            if path == self.source.path:
+                passed = passes[path]
+                again = replace(self, judged=source, all_entries=entries, passed=passed)
                 return again.survey(now_ms)
         return None
 
@@ -307,7 +314,7 @@ class _Surveying:
             half_done=half_done(self.source.path) if self.location.is_on_disk else "",
             stopping=tuple(self._stopping(entries)),
             unread=unread,
-            node=_carried(node_case(self.source)) if self.has_log else None,
+            node=_carried(node_case(self.judged)) if self.has_log else None,
         )
         begun = self._with_voters(begun)
         return self._with_state(begun, read)
@@ -329,14 +336,16 @@ class _Surveying:
                 f" server.properties has {edited_from}, and the directory.id is that voter's"
             )
         errors = [
-            finding.sentence() for finding in file.findings if finding.severity is Severity.ERROR
+            finding.sentence()
+            for finding in file_findings(file)
+            if finding.severity is Severity.ERROR
         ]
         return errors[0] if errors else "it has no cluster.id or no node.id"
 
     def _bootstrap_complaint(self) -> str:
         file = self.source.one(FileKind.BOOTSTRAP_CHECKPOINT)
         findings = (
-            [finding for finding in file.findings if finding.severity is Severity.ERROR]
+            [finding for finding in file_findings(file) if finding.severity is Severity.ERROR]
             if file is not None and file.log is not None
             else []
         )
@@ -348,7 +357,7 @@ class _Surveying:
             return QuorumStateSurvey(missing=True)
         state = file.content.state
         if state is None:
-            complaints = [finding.sentence() for finding in file.findings]
+            complaints = [finding.sentence() for finding in file_findings(file)]
             return QuorumStateSurvey(complaint=complaints[0] if complaints else "it cannot be read")
         return QuorumStateSurvey(
             data_version=state.data_version,
@@ -361,7 +370,7 @@ class _Surveying:
         )
 
     def _complaint(self, *codes: str) -> str:
-        findings = [finding for finding in self.source.findings if finding.code in codes]
+        findings = [finding for finding in self.judged.findings if finding.code in codes]
         return findings[0].sentence() if findings else ""
 
     def _stopping(self, entries: Sequence[Entry]) -> Iterator[str]:

@@ -21,14 +21,14 @@ from kraftool.decoders.names import (
 )
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.walk import Faulty, Walk
-from kraftool.raft.names import OffsetAndEpoch, VoterSet
-from kraftool.reports.files.directory_summary import record_voters, static_voters, voters_of_ids
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.directory_summary import record_voters, static_voters, voters_of_ids
+from kraftool.directory.metadata_summary import (
     LastLeaderChange,
     NodeIds,
     SeenVoters,
     VoterSource,
 )
+from kraftool.raft.names import OffsetAndEpoch, VoterSet
 from kraftool.reports.files.state_files import read_election, read_ids
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.lock import LockState, lock_holder

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kraftool.decoders.quorum_state import QuorumState
+from kraftool.directory.metadata_summary import LastLeaderChange, NodeIds, SeenVoters
 from kraftool.raft.names import OffsetAndEpoch
-from kraftool.reports.files.metadata_summary import LastLeaderChange, NodeIds, SeenVoters
 from kraftool.storage.lock import LockState
 
 NO_NODE = NodeIds()

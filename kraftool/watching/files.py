@@ -14,7 +14,8 @@ from itertools import pairwise
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
-from kraftool.reports.files.file_report import FileReport, read_file
+from kraftool.directory.file_report import FileReport, read_file
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.files.file_words import holds
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.text.words import many
@@ -157,7 +158,7 @@ class WatchedFiles:
             kind=report.kind,
             state=report.state,
             holds=holds(report),
-            findings=report.findings,
+            findings=file_findings(report),
             first_offset=segment.base_offset if segment is not None else None,
         )
 

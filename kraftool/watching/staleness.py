@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kraftool.client.model import leader_end
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS
-from kraftool.reports.files.metadata_summary import SeenVoters
+from kraftool.directory.metadata_summary import SeenVoters
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture

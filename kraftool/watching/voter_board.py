@@ -19,7 +19,7 @@ from kraftool.client.target import Target
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.watching.backoff import is_due
 from kraftool.watching.child_process import apart
 from kraftool.watching.picture import Picture
@@ -60,7 +60,7 @@ def changes(picture: Picture) -> tuple[object, ...]:
 def compare(sources: Sources, task: Task) -> tuple[VoterDiff, str]:
     """Read every source and compare them; why a leader's log is not among them. Raises
     StoppedError where the task was stopped."""
-    live: Sequence[NodeDirectory] = ()
+    live: Sequence[JudgedDirectory] = ()
     unobserved = ""
     if sources.target is not None:
         live, unobserved = _live(sources.target, task)
@@ -68,13 +68,13 @@ def compare(sources: Sources, task: Task) -> tuple[VoterDiff, str]:
 
 
 def _compared(
-    live: tuple[NodeDirectory, ...], directories: tuple[str, ...], task: Task
+    live: tuple[JudgedDirectory, ...], directories: tuple[str, ...], task: Task
 ) -> VoterDiff:
     task.begin("reading directories")
     return diff_voters([*live, *read_sources(directories, task.passed)])
 
 
-def _live(target: Target, task: Task) -> tuple[Sequence[NodeDirectory], str]:
+def _live(target: Target, task: Task) -> tuple[Sequence[JudgedDirectory], str]:
     """Each node as a source; the leader's log is read as no replica of it."""
     task.begin("asking nodes")
     with Capturing() as capturing:

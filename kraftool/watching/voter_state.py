@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kraftool.directory.metadata_summary import SeenVoters, VoterSource
 from kraftool.raft.names import ReplicaKey, majority_of
-from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture, QuorumSample
 

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from kraftool.decoders import fast_path
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Walk
-from kraftool.reports.logs.native_reader import NativeReader
+from kraftool.directory.native_reader import NativeReader
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.state.replay import Replay
 from kraftool.storage.source import FileSource

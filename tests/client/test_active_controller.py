@@ -80,7 +80,7 @@ def test_a_witness_is_one_in_json(leader: int) -> None:
 
 def test_a_witness_is_one_among_sources_of_voters() -> None:
     sources = node_sources(without_controller())
-    assert [source.is_witness for source in sources] == [False, False, True]
+    assert [source.directory.is_witness for source in sources] == [False, False, True]
     diff = diff_voters(sources)
     assert [source["isWitness"] for source in json_value(diff_voters_document(diff).sources)] == [
         False,

@@ -253,7 +253,7 @@ def test_a_process_that_holds_the_lock_here_is_not_started_again() -> None:
 
 
 def test_the_watched_directory_of_a_paused_process_names_it() -> None:
-    from kraftool.reports.files.metadata_summary import NodeIds
+    from kraftool.directory.metadata_summary import NodeIds
     from kraftool.storage.lock import LockState
 
     paused = replace(gone(3), problem="no answer within 5 s", failure=Failure.TIMED_OUT)

@@ -19,15 +19,15 @@ from kraftool.client.live_doctor import examine_live
 from kraftool.client.live_features import features_of
 from kraftool.client.live_sources import live_sources
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.directory.metadata_summary import VoterSource
+from kraftool.directory.voter_history import Commitment, Origin
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.doctor.read import locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
 from kraftool.reports.features.model import ProcessRole
-from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
-from kraftool.reports.voters.model import Commitment, Origin
 from tests.client.scripted_leader import ScriptedLeader
 from tests.client.views import NOW, described, gone, node, replica
 
@@ -144,7 +144,8 @@ def test_what_a_running_leader_has_not_committed_is_known() -> None:
 def test_a_directory_that_ends_before_the_newest_change_is_behind_the_running_leader(
     tmp_path: Path,
 ) -> None:
-    (whole,) = read_sources([_directory(3)])
+    (judged,) = read_sources([_directory(3)])
+    whole = judged.directory
     assert whole.newest is not None
     shutil.copytree(_directory(3), tmp_path / "data")
     folder = tmp_path / "data/__cluster_metadata-0"
@@ -164,11 +165,11 @@ def test_static_voters_are_those_that_the_leader_names() -> None:
     seen = QuorumView(nodes=(node(1, quorum=replace(quorum, voters=tuple(voters))), node(2)))
     live = LiveQuorum(before=seen, now=seen, unobserved="it answers CLUSTER_AUTHORIZATION_FAILED")
     first, second = live_sources(live)
-    assert first.in_force is not None
-    assert first.in_force.source is VoterSource.LEADER
-    assert [voter.id for voter in first.in_force.voters] == [1, 2]
-    assert first.in_force.voters.voters[1].endpoints == {"CONTROLLER": ("ctl-1", 9093)}
-    assert second.in_force is None
+    assert first.directory.in_force is not None
+    assert first.directory.in_force.source is VoterSource.LEADER
+    assert [voter.id for voter in first.directory.in_force.voters] == [1, 2]
+    assert first.directory.in_force.voters.voters[1].endpoints == {"CONTROLLER": ("ctl-1", 9093)}
+    assert second.directory.in_force is None
     assert [finding.code for finding in first.findings] == ["KT-LIVE-UNOBSERVED"]
     assert not diff_voters([first, second]).differ
 
@@ -179,7 +180,8 @@ def test_an_old_leader_is_taken_by_its_own_word() -> None:
     new = node(2, quorum=described([replica(2), replica(3)], epoch=5, leader=2), leader=2)
     seen = QuorumView(nodes=(old, new))
     voter_sets = [
-        live_source.seen_voters for live_source in live_sources(LiveQuorum(before=seen, now=seen))
+        live_source.directory.seen_voters
+        for live_source in live_sources(LiveQuorum(before=seen, now=seen))
     ]
     assert [
         [voter.id for voter in voters.voters] for voters in voter_sets if voters is not None

@@ -138,9 +138,9 @@ def test_a_capture_is_a_directory_with_what_is_not_committed_too() -> None:
         # So it is in the fixture, and nothing of the form that it is given here.
         assert [finding.code for finding in report.all_findings] == ["KT-DIR-NOT-A-VOTER"]
         (directory,) = report.directories
-        assert directory.summary.node.node_id == 1
-        assert directory.summary.quorum_state is not None
-        assert directory.summary.quorum_state.leader_epoch == leader.epoch
+        assert directory.directory.summary.node.node_id == 1
+        assert directory.directory.summary.quorum_state is not None
+        assert directory.directory.summary.quorum_state.leader_epoch == leader.epoch
         opened = captured.location.held[-1]
         with opened.open() as source:
             assert source.size() == sum(

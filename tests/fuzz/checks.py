@@ -33,7 +33,7 @@ from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import scan
-from kraftool.reports.logs.reader import summarize
+from kraftool.directory.log_reader import summarize
 from kraftool.reports.logs.render import RenderPlan, render
 from tests.fuzz.mutations import Sample
 

@@ -27,19 +27,19 @@ from kraftool.decoders.framing import decode_record
 from kraftool.decoders.native_values import NativeValues
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
+from kraftool.directory.log_reader import SpanObserver, summarize
+from kraftool.directory.log_summary import LogSummary
+from kraftool.directory.native_reader import Taken
 from kraftool.repair.log_survey import SegmentFile, survey_log
 from kraftool.reports.logs.dump import LogDump, Selection, TopicNames
-from kraftool.reports.logs.native_reader import Taken
 from kraftool.reports.logs.native_renderer import NativeRenderer
 from kraftool.reports.logs.native_sieve import (
     counting_sieve,
     left_of,
     sieve_of,
 )
-from kraftool.reports.logs.reader import SpanObserver, summarize
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.source import LogFile
-from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.state.replay import Replay
 from kraftool.storage.source import BytesSource
 from tests.fuzz.native_cases import log, pure

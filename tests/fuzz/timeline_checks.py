@@ -24,7 +24,7 @@ if __name__ == "__main__":
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Walk
-from kraftool.reports.files.metadata_summary import NodeIds
+from kraftool.directory.metadata_summary import NodeIds
 from kraftool.reports.timeline.events import Timeline
 from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import NodeLog

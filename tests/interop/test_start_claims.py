@@ -108,7 +108,7 @@ ADVICE = re.compile(
 )
 """What to do before a start, and what Kafka never writes."""
 AREAS = ("KT-LOG", "KT-SNAP", "KT-DIR", "KT-SIG")
-ADVISING = ("log_loss", "log_findings", "snapshot_advice", "file_names", "severity_in_context")
+ADVISING = ("log_cut", "log_findings", "snapshot_advice", "file_names", "severity_in_context")
 """The modules of reports that put the case's offsets into such sentences."""
 
 

@@ -46,7 +46,7 @@ def test_a_survey_reads_only_damaged_bytes_again(
 ) -> None:
     """The search for a flipped bit reads around the damage by itself; here there is no search."""
     monkeypatch.setattr("kraftool.repair.surveying.flipped_files", lambda *_: ())
-    monkeypatch.setattr("kraftool.reports.logs.reader.flipped_bit", lambda *_: None)
+    monkeypatch.setattr("kraftool.directory.log_reader.flipped_bit", lambda *_: None)
     data = tmp_path / "data"
     shutil.copytree(fixtures_dir / "kafka-4.3.0/static-single/node-1/data", data)
     (log,) = (data / "__cluster_metadata-0").glob("*.log")

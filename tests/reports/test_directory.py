@@ -1,4 +1,4 @@
-"""What one reading of a directory says: the summary, and each finding with its place.
+"""What is found of a directory: each finding with its place, and what to do about it.
 
 Directories are those that real Kafka left, copied and then changed in one respect.
 """
@@ -7,27 +7,21 @@ import shutil
 import struct
 import tarfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kraftool.decoders import framing, meta_properties
+from kraftool.decoders import meta_properties
 from kraftool.decoders.batch import encode_batch
-from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.directory.file_report import ReadOptions
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.directory.report import DumpReport, read_location
-from kraftool.reports.files.file_report import EntryBounds, EntryList, ReadOptions, Settings
-from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import AREAS, KINDS
-from kraftool.reports.logs.reader import summarize
-from kraftool.reports.logs.summary import LogSummary
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.paths import open_path
-from tests.reports.feature_cases import Log, level
-from tests.reports.voter_cases import make_node
 
 PARTITION = "__cluster_metadata-0"
 LOG = f"{0:020}.log"
@@ -60,18 +54,22 @@ def read(path: Path | str, **options: Any) -> DumpReport:
     return read_location(open_path(str(path)), ReadOptions(**options))
 
 
-def one(path: Path | str) -> NodeDirectory:
+def judged(path: Path | str) -> JudgedDirectory:
     (report,) = read(path).directories
     return report
 
 
+def one(path: Path | str) -> NodeDirectory:
+    return judged(path).directory
+
+
 def codes(path: Path, *, least: Severity = Severity.WARNING) -> list[str]:
     worth = {Severity.ERROR, least} if least is not Severity.INFO else set(Severity)
-    return [finding.code for finding in one(path).findings if finding.severity in worth]
+    return [finding.code for finding in judged(path).findings if finding.severity in worth]
 
 
 def found(path: Path, code: str) -> Finding:
-    (finding,) = [finding for finding in one(path).findings if finding.code == code]
+    (finding,) = [finding for finding in judged(path).findings if finding.code == code]
     return finding
 
 
@@ -93,117 +91,6 @@ _EXPECTED = {"KT-DIR-NOT-A-VOTER", "KT-LOG-FALSE-UPGRADE"}
 """The removed voters of the dynamic quorums, and the upgrade that 3.9.1 only claimed."""
 
 
-def test_the_summary_tells_node_cluster_leader_and_voters(fixtures_dir: Path) -> None:
-    summary = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data").summary
-    assert (summary.node.node_id, summary.node.directory_id) == (2, "vuSe5hpCRzWlSfeete_vAw")
-    assert summary.node.cluster_id == "xxuyFdGYSvOPfcYJRNjaMA"
-    assert summary.quorum_state is not None
-    assert (summary.quorum_state.leader_epoch, summary.quorum_state.leader_id) == (3, 2)
-    assert summary.leader_change is not None
-    assert (summary.leader_change.epoch, summary.leader_change.leader_id) == (3, 2)
-    assert summary.voters is not None
-    assert summary.voters.source is VoterSource.RECORD
-    assert {voter.id: voter.endpoints for voter in summary.voters.voters} == {
-        2: {"CONTROLLER": ("127.0.0.1", 41733)},
-        3: {"CONTROLLER": ("127.0.0.1", 43523)},
-        4: {"CONTROLLER": ("127.0.0.1", 52501)},
-    }
-    # The newest snapshot repeats what the log's record at 80 said.
-    assert summary.voters.offset == 80
-
-
-def test_the_summary_tells_range_snapshots_and_features(fixtures_dir: Path) -> None:
-    summary = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data").summary
-    assert summary.log is not None
-    assert (summary.log.start, summary.log.end) == (0, 224)
-    assert (summary.log.first_epoch, summary.log.last_epoch) == (1, 3)
-    assert summary.log.intact_end == 224
-    assert [
-        (snapshot.offset, snapshot.epoch, snapshot.intact) for snapshot in summary.snapshots
-    ] == [
-        (0, 0, True),
-        (85, 3, True),
-        (153, 3, True),
-        (203, 3, True),
-    ]
-    assert summary.kraft_version.level == 1
-    metadata = summary.feature("metadata.version")
-    assert metadata is not None
-    assert (metadata.level, metadata.release) == (30, "4.3-IV0")
-    # The newest snapshot repeats what the log's record at 4 said.
-    assert (metadata.offset, metadata.file[-24:]) == (4, f"{0:020}.log")
-    assert (summary.brokers, summary.controllers) == ((11,), (1, 2, 3, 4))
-    assert summary.transactions.committed == 1
-    assert sum(type_count.count for type_count in summary.types) == 224
-
-
-def test_a_log_ends_with_its_last_segment_whatever_an_earlier_one_claims(tmp_path: Path) -> None:
-    first, last = Log().data_records(level("metadata.version", 30)), Log()
-    first.end = 1000
-    first.data_records(level("group.version", 1))
-    last.end = 10
-    last.data_records(level("share.version", 1))
-    path = make_node(tmp_path, 1, first)
-    (path / "__cluster_metadata-0" / f"{10:020}.log").write_bytes(last.data)
-    directory = one(path)
-    log = directory.log
-    assert log is directory.summary.log
-    assert log is not None
-    assert (log.start, log.end, log.segments, log.last_epoch) == (0, 11, 2, 1)
-    assert log.odd == 1
-    assert not log.covers(0, 10)
-
-
-def test_a_log_from_its_beginning_needs_no_damaged_snapshot(
-    fixtures_dir: Path, tmp_path: Path
-) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data", data)
-    expected = one(data).summary
-    for snapshot in (data / "__cluster_metadata-0").glob("*.checkpoint"):
-        content = snapshot.read_bytes()
-        snapshot.write_bytes(content[: 12 + int.from_bytes(content[8:12])])  # its first batch
-    summary = one(data).summary
-    assert not any(snapshot.intact for snapshot in summary.snapshots)
-    assert summary.features == expected.features
-    assert (summary.kraft_version, summary.voters) == (expected.kraft_version, expected.voters)
-    assert (summary.brokers, summary.controllers) == (expected.brokers, expected.controllers)
-    (data / "__cluster_metadata-0" / f"{0:020}.log").unlink()
-    assert one(data).summary.kraft_version.level == 1, "of the damaged snapshot"
-
-
-@pytest.mark.parametrize(
-    ("version", "level", "release"),
-    [
-        ("3.3.2", 7, "3.3-IV3"),
-        ("3.7.2", 19, "3.7-IV4"),
-        ("3.9.1", 21, "3.9-IV0"),
-        ("4.1.1", 27, "4.1-IV1"),
-        ("4.3.0", 30, "4.3-IV0"),
-        ("4.4.0", 33, "4.4-IV2"),
-    ],
-)
-def test_each_version_of_kafka_has_its_metadata_version(
-    fixtures_dir: Path, version: str, level: int, release: str
-) -> None:
-    summary = one(fixtures_dir / f"kafka-{version}/static-single/node-1/data").summary
-    metadata = summary.feature("metadata.version")
-    assert metadata is not None
-    assert (metadata.level, metadata.release) == (level, release)
-    assert summary.kraft_version.level == 0
-
-
-def test_static_voters_come_from_the_properties_file_if_there_is_one(fixtures_dir: Path) -> None:
-    node = fixtures_dir / "kafka-3.3.2/static-quorum/node-1"
-    without, given = one(node / "data").summary, one(node / "server.properties").summary
-    assert without.voters is not None
-    assert given.voters is not None
-    assert without.voters.source is VoterSource.LEADER_CHANGE
-    assert given.voters.source is VoterSource.PROPERTIES
-    assert [voter.id for voter in given.voters.voters] == [1, 2, 3]
-    assert all(voter.endpoints for voter in given.voters.voters)
-
-
 def test_a_snapshot_of_a_later_offset_overrides_the_log(copy: Copy, fixtures_dir: Path) -> None:
     """node-1 was removed early; a later snapshot of node-2 is what it would fetch."""
     target = copy("kafka-4.3.0/dynamic-quorum/node-1/data") / PARTITION
@@ -211,8 +98,8 @@ def test_a_snapshot_of_a_later_offset_overrides_the_log(copy: Copy, fixtures_dir
     source = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data" / PARTITION / later
     shutil.copy(source, target)
     before = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data").summary
-    after = one(target.parent)
-    assert (before.brokers, after.summary.brokers) == ((11, 12), (11,))
+    after = judged(target.parent)
+    assert (before.brokers, after.directory.summary.brokers) == ((11, 12), (11,))
     assert "KT-SNAP-AHEAD" in [finding.code for finding in after.findings]
 
 
@@ -240,12 +127,12 @@ def test_a_controller_that_was_removed_is_told_and_a_broker_is_not(fixtures_dir:
 @pytest.mark.parametrize("data", [b"", b"{", b"garbage\n", b'{"leaderId":1}\n', b"\n{}"])
 def test_an_unreadable_quorum_state_is_never_to_be_deleted(dynamic: Path, data: bytes) -> None:
     (dynamic / PARTITION / "quorum-state").write_bytes(data)
-    report = one(dynamic)
+    report = judged(dynamic)
     finding = next(finding for finding in report.findings if finding.code == "KT-DIR-QUORUM-STATE")
     assert "never delete it" in finding.advice
     assert finding.undecoded
-    assert report.summary.quorum_state is None
-    assert report.summary.leader_change is not None, "the rest is still told"
+    assert report.directory.summary.quorum_state is None
+    assert report.directory.summary.leader_change is not None, "the rest is still told"
 
 
 def test_no_advice_tells_to_delete_quorum_state() -> None:
@@ -294,12 +181,12 @@ def test_a_torn_tail_is_a_warning_and_in_the_middle_an_error(copy: Copy) -> None
 def test_a_torn_tail_of_a_running_node_is_no_finding(
     dynamic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftool.reports.directory import report as directory
+    from kraftool.directory import reading
     from kraftool.storage.lock import Lock, LockState
 
     log = dynamic / PARTITION / LOG
     log.write_bytes(log.read_bytes()[:-5])
-    monkeypatch.setattr(directory, "lock_holder", lambda path: Lock(LockState.HELD, 7))
+    monkeypatch.setattr(reading, "lock_holder", lambda path: Lock(LockState.HELD, 7))
     finding = found(dynamic, "KT-LOG-TORN-TAIL")
     assert finding.severity is Severity.INFO
     assert not finding.undecoded
@@ -313,11 +200,11 @@ def test_damage_says_where_kafka_would_cut_and_what_goes_with_it(dynamic: Path) 
     second = struct.unpack_from(">i", data, 8)[0] + 12
     data[second + 80] ^= 1
     log.write_bytes(data)
-    report = one(dynamic)
+    report = judged(dynamic)
     finding = next(finding for finding in report.findings if finding.code == "KT-LOG-CRC")
     assert (finding.position, finding.undecoded) == (second + 17, True)
-    assert report.summary.log is not None
-    cut = report.summary.log.intact_end
+    assert report.directory.summary.log is not None
+    cut = report.directory.summary.log.intact_end
     assert 0 < cut < 224
     assert f"cuts the log at offset {cut}" in finding.advice
     assert f"{224 - cut} offsets" in finding.advice
@@ -372,7 +259,7 @@ def test_a_damaged_newest_snapshot_may_go_only_where_the_log_is_whole(copy: Copy
         newest = sorted((target / PARTITION).glob("*.checkpoint"))[-1]
         newest.write_bytes(newest.read_bytes()[:300])
         findings = [
-            finding for finding in one(target).findings if finding.code.startswith("KT-SNAP")
+            finding for finding in judged(target).findings if finding.code.startswith("KT-SNAP")
         ]
         assert {finding.code for finding in findings} == {"KT-SNAP-DAMAGE"}, (
             "of a cut file, one thing"
@@ -401,28 +288,6 @@ def test_an_archive_that_ends_early_may_have_had_the_epochs(dynamic: Path, tmp_p
     codes = [finding.code for report in read(archive).directories for finding in report.findings]
     assert "KT-DIR-EPOCHS-MISSING" not in codes
     assert codes, "it says that the archive ends early"
-
-
-def test_an_open_transaction_is_told_and_its_features_do_not_count(tmp_path: Path) -> None:
-    feature = {"name": "metadata.version", "featureLevel": 30}
-    begin = framing.encode_record("BeginTransactionRecord", 0, {"name": "n"})
-    level = framing.encode_record("FeatureLevelRecord", 0, feature)
-    end = framing.encode_record("EndTransactionRecord", 0, {})
-    abort = framing.encode_record("AbortTransactionRecord", 0, {"reason": "r"})
-
-    def log(*values: bytes) -> LogSummary:
-        data = encode_batch(
-            [(None, value) for value in values], base_offset=0, epoch=1, timestamp=1
-        )
-        return summarize(lambda position, size: data[position : position + size])
-
-    assert log(begin, level).features == ()
-    assert log(begin, level).open_transaction == 0
-    assert log(begin, level, abort).features == ()
-    assert log(begin, level, abort).aborted_transactions == 1
-    assert [feature_level.level for feature_level in log(begin, level, end).features] == [30]
-    assert log(level, abort).ends_earlier_transaction == "aborted"
-    assert log(level, abort).features == ()
 
 
 def test_leftovers_are_listed_and_not_looked_into(dynamic: Path) -> None:
@@ -481,33 +346,6 @@ def test_an_index_that_points_beyond_its_segment_is_told(dynamic: Path) -> None:
 # Files.
 
 
-def test_entries_are_kept_from_both_ends(fixtures_dir: Path) -> None:
-    data = fixtures_dir / "kafka-4.3.0/static-single/node-1/data"
-    path = data / "replication-offset-checkpoint"
-    (file,) = read(path, bounds=EntryBounds(head=2, tail=3)).files
-    assert isinstance(file.content, EntryList)
-    assert (len(file.content.head), len(file.content.tail)) == (2, 3)
-    assert file.content.count == 5 + file.content.omitted
-    (whole,) = read(path, bounds=EntryBounds(head=1000, tail=3)).files
-    assert isinstance(whole.content, EntryList)
-    assert whole.content.omitted == 0
-    assert len(set(whole.content.head)) == whole.content.count
-
-
-def test_settings_are_masked_unless_asked_for(fixtures_dir: Path) -> None:
-    path = str(fixtures_dir / "kafka-4.3.0/static-single/node-1/server.properties")
-    from kraftool.storage.paths import LocationKind
-
-    location = replace(open_path(path), kind=LocationKind.FILE)
-    (masked,) = read_location(location).files
-    (shown,) = read_location(location, ReadOptions(show_secrets=True)).files
-    assert isinstance(masked.content, Settings)
-    assert isinstance(shown.content, Settings)
-    assert "CANARY" not in repr(masked)
-    assert "CANARY" in repr(shown)
-    assert {entry.key: entry.value for entry in masked.content.entries}["node.id"] == "1"
-
-
 def test_a_segment_of_another_topic_is_no_damaged_metadata_log(fixtures_dir: Path) -> None:
     paths = fixtures_dir.glob(f"kafka-4.3.0/static-single/node-1/data/orders-b-0/{LOG}")
     report = read(next(paths))
@@ -519,22 +357,12 @@ def test_a_topics_folder_is_one_also_by_the_name_of_where_we_are(
     fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(fixtures_dir / "kafka-4.3.0/static-single/node-1/data/orders-b-0")
-    assert [finding.code for finding in one(".").findings] == ["KT-LOG-NOT-METADATA"]
-
-
-def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_dir: Path) -> None:
-    partition = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data" / PARTITION
-    renamed = tmp_path / "what-is-this"
-    shutil.copy(partition / LOG, renamed)
-    (file,) = read(renamed).files
-    assert (file.kind, file.by_name) == (FileKind.LOG, False)
-    (forced,) = read(renamed, kind=FileKind.OFFSET_INDEX).files
-    assert isinstance(forced.content, EntryList)
+    assert [finding.code for finding in judged(".").findings] == ["KT-LOG-NOT-METADATA"]
 
 
 def test_an_upgrade_of_kraft_version_that_never_happened_is_told(fixtures_dir: Path) -> None:
     # Kafka 3.9.1 answered `kafka-features upgrade --feature kraft.version=1` with success.
-    false = one(fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")
+    false = judged(fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")
     assert "KT-LOG-FALSE-UPGRADE" in [finding.code for finding in false.findings]
-    true = one(fixtures_dir / "kafka-4.3.0/upgrade/node-1/data")
+    true = judged(fixtures_dir / "kafka-4.3.0/upgrade/node-1/data")
     assert "KT-LOG-FALSE-UPGRADE" not in [finding.code for finding in true.findings]

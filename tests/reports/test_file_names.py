@@ -106,7 +106,9 @@ def test_it_is_the_one_finding_of_every_command(stray: Path) -> None:
 def test_nothing_else_is_read_otherwise(stray: Path, clean: Path) -> None:
     here, there = load_state(str(stray)), load_state(str(clean))
     assert (here.image, here.end_offset) == (there.image, there.end_offset)
-    one, other = (read_location(open_path(str(path))).directories[0] for path in (stray, clean))
+    one, other = (
+        read_location(open_path(str(path))).directories[0].directory for path in (stray, clean)
+    )
     assert one.summary.log == other.summary.log
     assert one.summary.voters is not None
     assert other.summary.voters is not None
@@ -125,8 +127,8 @@ def test_a_copy_that_kafka_does_not_look_at_is_no_segment_either(
     shutil.copytree(clean, path)
     shutil.copy(path / PARTITION / LOG, path / PARTITION / "backup")
     (directory,) = read_location(open_path(str(path))).directories
-    assert directory.summary.log is not None
-    assert directory.summary.log.segments == 1
+    assert directory.directory.summary.log is not None
+    assert directory.directory.summary.log.segments == 1
     assert [finding.code for finding in directory.findings] == ["KT-DIR-UNKNOWN-FILE"]
 
 

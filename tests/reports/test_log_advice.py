@@ -171,7 +171,8 @@ def test_kafka_does_not_notice_a_gap_and_so_cuts_nothing(node: Node, number: int
     assert "lacks the records of" in finding.advice
     assert "cuts" not in finding.advice
     assert "wipes" not in finding.advice
-    (report,) = read_location(open_path(str(node.path))).directories
+    (judged,) = read_location(open_path(str(node.path))).directories
+    report = judged.directory
     assert report.summary.log is not None
     assert report.summary.log.intact_end == report.summary.log.end
 

@@ -24,11 +24,11 @@ from kraftool.decoders.redact import CONFIG_PATHS, MASK, SECRET_PATHS
 from kraftool.decoders.schema import names
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import BEGINNING, Walk
+from kraftool.directory.native_reader import Taken, native_reader
 from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.browse.window import LogWindow
 from kraftool.reports.logs.dump import Selection
-from kraftool.reports.logs.native_reader import Taken, native_reader
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.threads import render_in_threads
 from kraftool.reports.timeline.batches import (

@@ -36,7 +36,7 @@ def test_a_file_that_may_not_be_read_is_reported_and_the_rest_is_shown(dynamic: 
         (dynamic / PARTITION / "quorum-state").chmod(0)
     report = read(dynamic)
     assert "KT-DIR-READ" in [finding.code for finding in report.all_findings]
-    assert report.directories[0].summary.log is not None
+    assert report.directories[0].directory.summary.log is not None
 
 
 def test_a_log_that_may_not_be_read_is_not_called_missing(

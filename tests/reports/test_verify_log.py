@@ -98,7 +98,8 @@ def test_nothing_that_real_kafka_left_is_above_info_but_what_it_does_wrong(path:
 def test_a_slow_follower_left_headers_with_the_time_of_a_later_batch(version: str) -> None:
     """Without such headers the fixture would not show that they give no finding."""
     path = FIXTURES / f"kafka-{version}/slow-follower/node-1/data"
-    (directory,) = read_location(open_path(str(path))).directories
+    (judged,) = read_location(open_path(str(path))).directories
+    directory = judged.directory
     (segment,) = [file for file in directory.files if file.name.endswith(".log") and file.log]
     batches = scan(lambda at, size: Path(segment.name).read_bytes()[at : at + size])
     times = {
@@ -208,14 +209,14 @@ def test_with_a_snapshot_beyond_the_damage_kafka_wipes_the_log(tmp_path: Path) -
 def test_a_torn_tail_is_a_warning_and_info_while_kafka_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftool.reports.directory import report as directory
+    from kraftool.directory import reading
     from kraftool.storage.lock import Lock, LockState
 
     target = writable(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data", tmp_path / "data")
     log = target / PARTITION / f"{0:020}.log"
     log.write_bytes(log.read_bytes()[:-5])
     assert [finding.code for finding in above_info(verify(target))] == ["KT-LOG-TORN-TAIL"]
-    monkeypatch.setattr(directory, "lock_holder", lambda path: Lock(LockState.HELD, 7))
+    monkeypatch.setattr(reading, "lock_holder", lambda path: Lock(LockState.HELD, 7))
     report = verify(target)
     assert report.verified[0].is_live
     assert not above_info(report)

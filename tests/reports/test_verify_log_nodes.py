@@ -14,7 +14,7 @@ from kraftool.reports.timeline.sources import open_nodes
 from kraftool.reports.verify.log import LogVerification, verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.voters.diff import diff_voters
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.paths import Location, open_path
 from tests.reports.log_node import VOTERS, Node
 from tests.reports.voter_cases import (
@@ -38,7 +38,7 @@ def verified(*paths: Path) -> LogVerification:
     return verify_logs(locations(*paths))
 
 
-def dumped(path: Path) -> NodeDirectory:
+def dumped(path: Path) -> JudgedDirectory:
     (directory,) = read_location(open_path(str(path))).directories
     return directory
 
@@ -123,7 +123,7 @@ def test_a_log_with_too_many_voters_to_compare_says_so_once(
 ) -> None:
     log = started().control(1, voters(1, 2, 3, 4)).control(1, voters(1, 2, 3))
     path = make_node(tmp_path / "n", 1, log)
-    monkeypatch.setattr("kraftool.reports.voters.history.MOST_KEPT", 20)
+    monkeypatch.setattr("kraftool.directory.voter_records.MOST_KEPT", 20)
     for report in (_dump, _verify, _diff):
         (finding,) = of("KT-LOG-NOT-CHECKED", report(path))
         assert finding.offset == 8

@@ -12,12 +12,12 @@ import pytest
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import Damage, scan
+from kraftool.directory.metadata_summary import VoterSource
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import Commitment, Origin
 from kraftool.reports.directory.voter_sources import read_sources
-from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
-from kraftool.reports.voters.model import Commitment, Origin
-from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.source import BytesSource
 from tests.reports.voter_cases import (
     LOG,

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from kraftool.directory.voter_history import Commitment, CommitmentVerdict
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
-from kraftool.reports.voters.model import Commitment, CommitmentVerdict
 from tests.reports.voter_cases import (
     PARTITION,
     LogBuilder,

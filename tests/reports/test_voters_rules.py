@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from kraftool.decoders import quorum_state
+from kraftool.directory.voter_history import Commitment
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.voters.model import Commitment
 from tests.reports.log_node import VOTERS, Node
 from tests.reports.voter_cases import (
     PARTITION,
@@ -321,7 +321,8 @@ def test_a_host_that_the_settings_leave_open_is_no_difference(
 
 def test_an_ipv6_endpoint_is_told_with_its_brackets(tmp_path: Path) -> None:
     settings = server(tmp_path / "s.properties", 2, listeners="CONTROLLER://[2001:db8::2]:9092")
-    (source,) = read_sources([str(settings)])
+    (judged,) = read_sources([str(settings)])
+    source = judged.directory
     assert source.settings is not None
     assert source.settings.advertised["CONTROLLER"].host == "2001:db8::2"
     assert only(node(tmp_path, 1), settings).found == "CONTROLLER://[2001:db8::2]:9092"

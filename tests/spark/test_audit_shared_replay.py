@@ -14,8 +14,8 @@ pytest.importorskip("pyspark")
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.walk import Walk
-from kraftool.reports.files import file_report
-from kraftool.reports.logs.reader import summarize
+from kraftool.directory import file_report
+from kraftool.directory.log_reader import summarize
 from kraftool.reports.verify import snapshot_compare
 from kraftool.reports.verify.log_parts import joined
 from kraftool.spark.audit.examine import (

@@ -306,7 +306,8 @@ def test_files_are_listed_with_kind_and_findings(spark: "SparkSession") -> None:
 
 
 def test_findings_are_those_of_dump_on_each_file(spark: "SparkSession") -> None:
-    from kraftool.reports.files.file_report import read_file
+    from kraftool.directory.file_report import read_file
+    from kraftool.reports.files.file_findings import file_findings
     from kraftool.storage.directory import list_partition
 
     rows = _load(spark, f"{DAMAGED}/*", "kraft.findings").select("file", "code", "position")
@@ -314,7 +315,7 @@ def test_findings_are_those_of_dump_on_each_file(spark: "SparkSession") -> None:
         (finding.file, finding.code, finding.position)
         for folder in Path(DAMAGED).iterdir()
         for entry in list_partition(str(folder)).entries
-        for finding in read_file(entry).findings
+        for finding in file_findings(read_file(entry))
     ]
     reported = {tuple(row) for row in rows.collect()}
     assert {row for row in expected if "wrong-cluster-id" not in row[0]} <= reported

@@ -60,7 +60,7 @@ def test_the_leaders_log_gives_the_history_of_its_own_directory(
 ) -> None:
     async def body(target: Target, view: QuorumView) -> None:
         (source,) = read_sources([str(DIRECTORY)])
-        ours = (replace(node, cluster_id=source.node.cluster_id) for node in view.nodes)
+        ours = (replace(node, cluster_id=source.directory.node.cluster_id) for node in view.nodes)
         surveyed(QuorumView(nodes=tuple(ours)))
         sources = Sources(target=target, directories=(str(DIRECTORY),))
         diff, unobserved = await asyncio.to_thread(voter_board.compare, sources, Task())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.kinds import FileKind
-from kraftool.reports.files.file_report import FileReport, read_file
+from kraftool.directory.file_report import FileReport, read_file
 from kraftool.storage.entry import Entry
 from kraftool.storage.lock import LockState
 from kraftool.watching import files as files_module

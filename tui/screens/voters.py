@@ -14,6 +14,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import DataTable, Static
 
+from kraftool.directory.voter_history import Commitment
+from kraftool.directory.voter_set import version_range
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import live as live_kinds
@@ -23,8 +25,6 @@ from kraftool.reports.text.words import many
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.matrix import HistoryRow, VoterMark
-from kraftool.reports.voters.model import Commitment
-from kraftool.reports.voters.voter_set import version_range
 from kraftool.reports.voters.voters_json import diff_voters_document
 from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import MEANINGS, SIGNS, joined, place, shortened, tail

@@ -29,11 +29,11 @@ from kraftool.decoders.walk import (
     batch_of,
     sequence_faults,
 )
+from kraftool.directory.log_summary import record_label
 from kraftool.reports.browse.blocks import BEFORE, RowPlace
 from kraftool.reports.browse.prefilter import Glance, glance
 from kraftool.reports.files.record_summary import summary
 from kraftool.reports.logs.dump import LogDump, Selection, TopicNames, grep_text, masked
-from kraftool.reports.logs.types import record_label
 from kraftool.reports.text.words import no_ops
 
 MOST_RECORDS = 20_000

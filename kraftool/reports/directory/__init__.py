@@ -1,1 +1,1 @@
-"""One data directory whole: its report, its findings, and itself as a source of voters."""
+"""One data directory judged: its report, its findings, and itself as a source of voters."""

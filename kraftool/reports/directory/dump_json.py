@@ -20,9 +20,15 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumState, QuorumStateField, QuorumStateFile
-from kraftool.reports.directory.report import DumpReport
-from kraftool.reports.files.file_report import EntryList, FileReport, PlainText, Settings
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.file_report import EntryList, FileReport, PlainText, Settings
+from kraftool.directory.log_summary import (
+    ControlRecord,
+    FeatureLevel,
+    LogSummary,
+    Registration,
+    TypeCount,
+)
+from kraftool.directory.metadata_summary import (
     Feature,
     FinalizedKRaftVersion,
     LastLeaderChange,
@@ -32,17 +38,12 @@ from kraftool.reports.files.metadata_summary import (
     SnapshotSummary,
     TransactionCounts,
 )
+from kraftool.reports.directory.report import DumpReport
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.logs.summary import (
-    ControlRecord,
-    FeatureLevel,
-    LogSummary,
-    Registration,
-    TypeCount,
-)
 from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.entry import FolderCounts
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import LocationKind
@@ -418,7 +419,8 @@ class DirectoryObject:
 
 
 @form
-def directory_object(report: NodeDirectory) -> DirectoryObject:
+def directory_object(judged: JudgedDirectory) -> DirectoryObject:
+    report = judged.directory
     summary = report.summary
     return DirectoryObject(
         path=report.path,
@@ -438,7 +440,7 @@ def directory_object(report: NodeDirectory) -> DirectoryObject:
         snapshot_record_types=summary.snapshot_types,
         folders=report.folders,
         files=report.files,
-        findings=report.findings,
+        findings=judged.findings,
     )
 
 
@@ -462,7 +464,7 @@ class DumpDocument:
 
     path: str
     path_kind: LocationKind
-    directories: tuple[NodeDirectory, ...]
+    directories: tuple[JudgedDirectory, ...]
     files: tuple[FileReport, ...]
     """Files that belong to no directory; the one that was asked for."""
     findings: tuple[Finding, ...]
@@ -472,7 +474,7 @@ class DumpDocument:
     @property
     def rows(self) -> tuple[FileRow, ...]:
         """Every file."""
-        every = (*self.files, *(file for one in self.directories for file in one.files))
+        every = (*self.files, *(file for one in self.directories for file in one.directory.files))
         return tuple(
             FileRow(
                 file=file.name,
@@ -481,7 +483,7 @@ class DumpDocument:
                 state=file.state,
                 is_known_by_name=file.by_name,
                 size=file.size,
-                findings=len(file.findings),
+                findings=len(file_findings(file)),
             )
             for file in every
         )

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from kraftool.decoders.checkpoint_files import EpochEntry, LeaderEpochCheckpoint
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState
-from kraftool.reports.files.file_report import FileReport
-from kraftool.reports.files.metadata_summary import LogExtent, MetadataSummary
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.metadata_summary import LogExtent, MetadataSummary
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 
 def epoch_findings(case: NodeDirectory) -> Iterator[Finding]:
@@ -30,7 +30,7 @@ def epoch_findings(case: NodeDirectory) -> Iterator[Finding]:
     if file is None:
         # An archive that was cut off may have had the file, and a leader sends none.
         if log.batches and not case.cut and not case.is_live:
-            severity = Severity.INFO if case.was_repaired else None
+            severity = Severity.INFO if case.repairs else None
             text = "there is no leader-epoch-checkpoint"
             yield kinds.EPOCHS_MISSING.at(case.path, text, severity=severity)
         return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
 from kraftool.decoders.kinds import FileKind
@@ -16,14 +17,17 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.walk import BEGINNING, seam_faults
+from kraftool.directory.directory_summary import base_offset
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.metadata_summary import SnapshotSummary
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_set import edited_node_id
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.names import NO_VOTERS
 from kraftool.reports.directory.epoch_file import covers_start, epoch_findings
 from kraftool.reports.directory.index_files import index_findings
 from kraftool.reports.directory.named_ends import named_ends
-from kraftool.reports.files.directory_summary import base_offset
 from kraftool.reports.files.false_upgrade import false_upgrade
-from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.log_cut import lost_by
 from kraftool.reports.files.log_findings import log_finding
 from kraftool.reports.files.notes import bounded
@@ -33,17 +37,16 @@ from kraftool.reports.files.snapshot_advice import (
     bootstrap_advice,
     is_sound,
     snapshot_advice,
+    with_exit,
 )
-from kraftool.reports.files.start_rule import with_exit
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters import node_rules
 from kraftool.reports.voters.commit import with_verdicts
+from kraftool.reports.voters.judged_directory import history_findings
 from kraftool.reports.voters.kafka_epochs import kafka_epochs
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import edited_node_id
 
 
 def is_topic(path: str, names: Iterable[str]) -> bool:
@@ -55,15 +58,25 @@ def is_topic(path: str, names: Iterable[str]) -> bool:
     return not any(name == "quorum-state" or name.endswith(".checkpoint") for name in names)
 
 
-def judge(case: NodeDirectory, *, is_compared: bool = False) -> tuple[Finding, ...]:
+def judge(
+    case: NodeDirectory,
+    of_file: Callable[[FileReport], Sequence[Finding]],
+    *,
+    is_compared: bool = False,
+) -> tuple[Finding, ...]:
     """All findings of a directory: those of its files, then those of the files together.
 
+    `of_file` gives the findings of one file by itself.
     `is_compared`: the caller asks the rules about voters of several directories together.
     """
     segments = sorted(case.all_of(FileKind.LOG), key=base_offset)
     between = list(_between_segments(segments))
-    sound = is_sound((*between, *(finding for file in segments for finding in file.findings)))
-    findings = [finding for file in case.files for finding in _settled(case, file, segments, sound)]
+    own = [(file, of_file(file)) for file in case.files]
+    of_segments = (found for file, found in own if file in segments)
+    sound = is_sound((*between, *chain.from_iterable(of_segments)))
+    findings = [
+        finding for file, found in own for finding in _settled(case, file, found, segments, sound)
+    ]
     if not case.is_whole and is_topic(case.path, (report.basename for report in case.files)):
         return tuple(findings)
     for rule in _RULES:
@@ -73,12 +86,16 @@ def judge(case: NodeDirectory, *, is_compared: bool = False) -> tuple[Finding, .
 
 
 def _settled(
-    case: NodeDirectory, file: FileReport, segments: Sequence[FileReport], sound: bool
+    case: NodeDirectory,
+    file: FileReport,
+    findings: Iterable[Finding],
+    segments: Sequence[FileReport],
+    sound: bool,
 ) -> Iterator[Finding]:
     """A file's own findings, weighed by what lies beside it."""
     lost = lost_by(file, segments, case.files, case.summary) if file in segments else None
     is_last = file not in segments or file is segments[-1]
-    for finding in file.findings:
+    for finding in findings:
         if file.name in case.cut and not _is_before_the_cut(finding):
             continue
         if finding.code in DAMAGES:
@@ -186,7 +203,7 @@ def voter_findings(case: NodeDirectory) -> Iterator[Finding]:
     # How meta.properties fits the settings is for the rule above.
     settings = replace(case.settings, node_id=None) if case.settings is not None else None
     sources = with_verdicts([replace(case, settings=settings)])
-    yield from case.history.findings
+    yield from history_findings(case.history)
     yield from bounded(node_rules.membership(sources))
     yield from bounded(node_rules.jumps(sources))
 
@@ -196,7 +213,7 @@ def _snapshots(case: NodeDirectory) -> Iterator[Finding]:
     live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
     newest = live[-1] if live else None
     if log is None:
-        if newest is not None and os.path.basename(newest.file) in case.planned:
+        if newest is not None and _is_planned(newest, case):
             yield log_kinds.MISSING.at(
                 case.path,
                 "there is no .log file. The node begins one after the snapshot that a"
@@ -240,6 +257,12 @@ def _snapshots(case: NodeDirectory) -> Iterator[Finding]:
             f" {log.end} in epoch {last_epoch}",
             offset=newest.offset,
         )
+
+
+def _is_planned(snapshot: SnapshotSummary, case: NodeDirectory) -> bool:
+    """True if a recovery plan made the snapshot."""
+    name = os.path.basename(snapshot.file)
+    return any(name in repair.checkpoints for repair in case.repairs)
 
 
 def _latest_epoch(case: NodeDirectory) -> int:

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from kraftool.decoders.indexes import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE, OffsetPosition
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import parse_segment_name
-from kraftool.reports.files.directory_summary import base_offset
-from kraftool.reports.files.file_report import EntryList, FileReport
+from kraftool.directory.directory_summary import base_offset
+from kraftool.directory.file_report import EntryList, FileReport
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.files.severity_in_context import left_by_truncation
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 _ENTRY_SIZES = {FileKind.OFFSET_INDEX: OFFSET_ENTRY_SIZE, FileKind.TIME_INDEX: TIME_ENTRY_SIZE}
 _PREALLOCATED = 10 << 20
@@ -43,7 +44,7 @@ def index_findings(case: NodeDirectory) -> Iterator[Finding]:
     for file in files:
         name = parse_segment_name(file.basename)
         content = file.content
-        if file.kind not in _ENTRY_SIZES or not file.is_live or name is None or file.findings:
+        if file.kind not in _ENTRY_SIZES or not file.is_live or name is None or file_findings(file):
             continue
         segment = segments.get(name.base_offset)
         if segment is None or segment.log is None or not isinstance(content, EntryList):

@@ -14,7 +14,7 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import META_PROPERTIES, METADATA_FOLDER
-from kraftool.reports.files.metadata_summary import NodeIds
+from kraftool.directory.metadata_summary import NodeIds
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.storage.meta_file import read_meta

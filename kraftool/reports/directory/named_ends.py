@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import parse_segment_name
-from kraftool.reports.files.directory_summary import base_offset
-from kraftool.reports.files.file_report import FileReport
+from kraftool.directory.directory_summary import base_offset
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.log_summary import LogSummary
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.logs.summary import LogSummary
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 _OF_SEGMENTS = frozenset({FileKind.OFFSET_INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX})
 

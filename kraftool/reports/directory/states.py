@@ -10,14 +10,16 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.directory.file_report import FileReport, ReadOptions, read_file
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.directory.stream_buffer import KeptFiles
-from kraftool.reports.files.file_report import FileReport, FileView, ReadOptions, read_with
+from kraftool.reports.files.file_findings import FileView
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.logs.source import LogFile, kind_of
 from kraftool.reports.state.files import MOST_STREAMED, files_of
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import StatePass, ordered
-from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.paths import Location
 
@@ -54,9 +56,9 @@ class StatePasses:
         if passing is None or observer is None:
             return FileView()
 
-        def end(report: FileReport, passing: StatePass = passing) -> FileReport:
-            passing.passed(is_read=report.log is not None)
-            return report
+        def end(file: FileReport, passing: StatePass = passing) -> tuple[Finding, ...]:
+            passing.passed(is_read=file.log is not None)
+            return ()
 
         return FileView((observer,), end)
 
@@ -98,14 +100,18 @@ def read_with_states(
     passes = passes_of(location, files)
 
     def read(entry: Entry, options: ReadOptions) -> FileReport:
-        entry = passes.kept(entry)
-        return read_with(entry, options, passes.view(entry))
+        return read_file(passes.kept(entry), options)
 
     entries: list[Entry | EntryProblem] | None = None
     if listed is not None:
         problems = (problem for problem in listed if isinstance(problem, EntryProblem))
         entries = [*problems, *ordered(files)]
     report = read_location(
-        location, progress=progress, entries=entries, read=read, is_compared=True
+        location,
+        progress=progress,
+        entries=entries,
+        read=read,
+        view=passes.view,
+        is_compared=True,
     )
     return report, passes

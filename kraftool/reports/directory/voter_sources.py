@@ -1,4 +1,4 @@
-"""Sources read from files: a PATH becomes one `NodeDirectory` for each node that it holds.
+"""Sources read from files: a PATH becomes one `JudgedDirectory` for each node that it holds.
 
 A source that cannot be opened is a source with a finding. It refuses to compare sources.
 """
@@ -10,29 +10,29 @@ from dataclasses import replace
 from typing import TypeVar
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.directory.directory_summary import summarize_directory
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.reading import Progress, settings_alone
 from kraftool.reports.directory.report import DumpReport, read_location
-from kraftool.reports.files.directory_summary import summarize_directory
+from kraftool.reports.files.file_findings import problem_finding
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.findings.kinds import directory as kinds
-from kraftool.reports.voters.about_voters import relevant
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.settings import settings_of
+from kraftool.reports.voters.judged_directory import JudgedDirectory, relevant
 from kraftool.reports.voters.settings_rules import unusable_settings
 from kraftool.storage import witness_marker
+from kraftool.storage.entry import EntryProblem
 from kraftool.storage.paths import Location, LocationKind, open_path
 
-Progress = Callable[[str, int], None]
 _Item = TypeVar("_Item")
 
 
 def read_sources(
     paths: Sequence[str], progress: Progress = lambda name, position: None
-) -> tuple[NodeDirectory, ...]:
+) -> tuple[JudgedDirectory, ...]:
     """Read every PATH. One directory that two of them lead to is one source."""
-    sources: list[NodeDirectory] = []
+    sources: list[JudgedDirectory] = []
     for path in paths:
         for source in read_source(path, progress):
-            add_once(sources, source, lambda one: one)
+            add_once(sources, source, lambda one: one.directory)
     return tuple(sources)
 
 
@@ -52,67 +52,65 @@ def add_once(
 
 def read_source(
     path: str, progress: Progress = lambda name, position: None
-) -> Iterator[NodeDirectory]:
+) -> Iterator[JudgedDirectory]:
     """The sources in one PATH: one, or as many nodes as a tar stream has."""
     try:
         location = open_path(path, settings_alone=True)
     except KraftoolError as error:
-        finding = kinds.UNREADABLE.at(path, error.message, advice=error.hint)
-        yield NodeDirectory(name=path, kind="unreadable", findings=(finding,))
+        problem = EntryProblem(name=path, reason=error.message, hint=error.hint)
+        directory = NodeDirectory(name=path, kind="unreadable", problems=(problem,))
+        yield JudgedDirectory(directory=directory, findings=(problem_finding(problem),))
         return
     if location.kind is LocationKind.PROPERTIES and not location.directory:
-        yield replace(settings_alone(location), missing=location.missing)
+        alone = replace(settings_alone(location), missing=location.missing)
+        yield JudgedDirectory(directory=alone)
         return
     yield from read_sources_of(location, progress)
 
 
-def settings_alone(location: Location) -> NodeDirectory:
-    """The source of a server.properties without its directory."""
-    assert location.server is not None, "a location of settings has them"
-    settings = settings_of(location.path, location.server)
-    summary = summarize_directory((), settings.static_voters)
-    return NodeDirectory(name=location.path, kind="settings", settings=settings, summary=summary)
-
-
 def read_sources_of(
     location: Location, progress: Progress = lambda name, position: None
-) -> Iterator[NodeDirectory]:
+) -> Iterator[JudgedDirectory]:
     """The sources in what is there to be read."""
     yield from sources_of(location, read_location(location, progress=progress, is_compared=True))
 
 
-def sources_of(location: Location, report: DumpReport) -> Iterator[NodeDirectory]:
+def sources_of(location: Location, report: DumpReport) -> Iterator[JudgedDirectory]:
     """The sources of what was read already: those of its directories come first, in their order."""
-    beside = report.findings
-    for directory in report.directories:
+    of_path, problems = report.findings, report.problems
+    for judged in report.directories:
+        directory = _marked(judged.directory)
+        name = report.path if len(report.directories) == 1 else directory.path
+        named = replace(directory, name=name, problems=problems)
         yield replace(
-            _marked(directory),
-            name=report.path if len(report.directories) == 1 else directory.path,
-            beside=beside,
-            keeps_from_starting=_first_obstacle(directory),
+            judged,
+            directory=named,
+            of_path=of_path,
+            keeps_from_starting=_first_obstacle(judged),
         )
-        beside = ()
+        of_path, problems = (), ()
     if report.files:
         whole = location.kind is LocationKind.FILE and len(report.files) == 1
-        yield NodeDirectory(
+        loose = NodeDirectory(
             name=report.path,
             kind=report.files[0].kind.value if whole else location.kind.value,
             files=report.files,
             summary=summarize_directory(report.files),
             history=report.history,
-            beside=beside,
+            problems=problems,
         )
-    elif relevant(beside):
-        yield NodeDirectory(name=report.path, kind=location.kind.value, beside=beside)
+        yield JudgedDirectory(directory=loose, of_path=of_path)
+    elif relevant(of_path):
+        nothing = NodeDirectory(name=report.path, kind=location.kind.value, problems=problems)
+        yield JudgedDirectory(directory=nothing, of_path=of_path)
 
 
-def _first_obstacle(directory: NodeDirectory) -> Finding | None:
+def _first_obstacle(judged: JudgedDirectory) -> Finding | None:
     """Return the first finding on which Kafka exits: of the directory, else of its settings."""
-    settings = directory.settings
+    settings = judged.directory.settings
     of_settings = unusable_settings(settings) if settings is not None else ()
-    return next(
-        (one for one in (*directory.findings, *of_settings) if one.keeps_from_starting), None
-    )
+    found = (*judged.findings, *of_settings)
+    return next((finding for finding in found if finding.keeps_from_starting), None)
 
 
 def _marked(directory: NodeDirectory) -> NodeDirectory:

@@ -25,8 +25,8 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_of
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.reports.logs.native_reader import Taken
-from kraftool.reports.logs.reader import Observe, SpanObserver
+from kraftool.directory.log_reader import Observe, SpanObserver
+from kraftool.directory.native_reader import Taken
 from kraftool.storage.entry import Entry
 
 MOST = 100_000

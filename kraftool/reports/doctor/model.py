@@ -7,18 +7,20 @@ it was read before the first rule is asked. It refuses to read files and to deci
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.properties import Properties
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.metadata_summary import MetadataSummary, SeenVoters
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.doctor.log_statistics import LoggedElection, LogStatistics
-from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.home_cluster import by_cluster
-from kraftool.reports.files.metadata_summary import MetadataSummary, SeenVoters
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.voters.between import home_cluster
 from kraftool.reports.voters.diff import VoterDiff
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,7 @@ class ExaminedDirectory:
 
     path: str
     """As the user would write it."""
-    source: NodeDirectory
+    judged: JudgedDirectory
     server: Properties | None = None
     settings_file: str = ""
     state: LoadedState | None = None
@@ -85,8 +87,16 @@ class ExaminedDirectory:
     """True if it lies in an archive, where no command reaches its files."""
 
     @property
+    def source(self) -> NodeDirectory:
+        return self.judged.directory
+
+    @property
     def summary(self) -> MetadataSummary:
         return self.source.summary
+
+    def with_source(self, source: NodeDirectory) -> ExaminedDirectory:
+        """The same patient with another value of its directory."""
+        return replace(self, judged=replace(self.judged, directory=source))
 
     @property
     def is_read(self) -> bool:

@@ -12,20 +12,23 @@ from dataclasses import field, replace
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.reading import settings_alone
 from kraftool.reports.directory.findings import is_topic
 from kraftool.reports.directory.report import DumpReport
 from kraftool.reports.directory.states import StatePasses, read_with_states
-from kraftool.reports.directory.voter_sources import add_once, settings_alone, sources_of
+from kraftool.reports.directory.voter_sources import add_once, sources_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
-from kraftool.reports.files.file_report import FileReport, FileView
+from kraftool.reports.files.file_findings import FileView
 from kraftool.reports.files.locations import missing_directory, open_paths
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.voters.diff import diff_voters
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.entry import Entry, FolderKind, folder_kind
 from kraftool.storage.paths import Location, LocationKind
 
@@ -43,7 +46,7 @@ class _Read:
     patients: list[ExaminedDirectory] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     files: list[FileReport] = field(default_factory=list)
-    sources: list[NodeDirectory] = field(default_factory=list)
+    sources: list[JudgedDirectory] = field(default_factory=list)
 
 
 def locations_of(paths: Sequence[str]) -> tuple[tuple[Location, ...], tuple[Finding, ...]]:
@@ -56,7 +59,7 @@ def examine(
     locations: Sequence[Location],
     findings: Sequence[Finding] = (),
     progress: Progress = lambda name, position: None,
-    nodes: Sequence[NodeDirectory] = (),
+    nodes: Sequence[JudgedDirectory] = (),
     partly: Callable[[Examination], None] | None = None,
 ) -> Examination:
     """Read everything that the rules look at. Nothing is raised for what is wrong in it.
@@ -88,27 +91,28 @@ def examine(
     )
 
 
-def _add_words(read: _Read, node: NodeDirectory) -> None:
+def _add_words(read: _Read, node: JudgedDirectory) -> None:
     """Add what a running node reports: with its log, or by itself."""
     for number, patient in enumerate(read.patients):
         if patient.source.is_live and patient.source.name == node.name:
-            source = patient.source.with_words_of(node)
-            read.patients[number] = replace(patient, source=source)
+            source = patient.source.with_words_of(node.directory)
+            read.patients[number] = patient.with_source(source)
             return
-    for number, source in enumerate(read.sources):
-        if source.is_live and source.name == node.name:
-            read.sources[number] = source.with_words_of(node)
+    for number, judged in enumerate(read.sources):
+        if judged.directory.is_live and judged.name == node.name:
+            directory = judged.directory.with_words_of(node.directory)
+            read.sources[number] = replace(judged, directory=directory)
             return
     read.sources.append(node)
 
 
 def together(
     patients: Sequence[ExaminedDirectory],
-    sources: Sequence[NodeDirectory] = (),
+    sources: Sequence[JudgedDirectory] = (),
     differing: tuple[tuple[str, str, int, int], ...] | None = None,
 ) -> Examination:
     """Patients that were read before, wherever that was, with their voters compared."""
-    own = [directory.source for directory in patients if not _is_second(directory, patients)]
+    own = [directory.judged for directory in patients if not _is_second(directory, patients)]
     return Examination(
         patients=tuple(patients),
         voters=diff_voters([*own, *sources]),
@@ -138,7 +142,7 @@ def _settings_alone(read: _Read, location: Location) -> None:
     read.patients.append(
         ExaminedDirectory(
             path=location.path,
-            source=settings_alone(location),
+            judged=JudgedDirectory(directory=settings_alone(location)),
             server=location.server,
             settings_file=location.path,
             statistics=LogStatistics(),
@@ -192,14 +196,15 @@ def _add_location(
     read.findings += report.findings
     read.files += report.files
     read.sources += sources[len(report.directories) :]
-    for directory, source in zip(report.directories, sources, strict=False):
+    for judged, source in zip(report.directories, sources, strict=False):
+        directory = judged.directory
         names = (file.basename for file in directory.files)
         if location.kind is LocationKind.PARTITION and is_topic(directory.path, names):
-            read.findings += directory.findings
+            read.findings += judged.findings
             continue
         patient = ExaminedDirectory(
             path=directory.path if not location.is_stream else source.name,
-            source=source,
+            judged=source,
             server=server,
             settings_file=location.path if server is not None else "",
             state=_state(read, directory, passes, progress),
@@ -208,14 +213,14 @@ def _add_location(
             is_stream=location.is_stream,
         )
         _add(read, patient)
-    return any(directory.files for directory in report.directories)
+    return any(judged.directory.files for judged in report.directories)
 
 
 def _add(read: _Read, patient: ExaminedDirectory) -> None:
     """Add a patient, once. Of a running node whose own directory was given only the log counts: all
     else is in that."""
     if patient.source.is_live and any(_is_of(directory, patient) for directory in read.patients):
-        read.sources.append(patient.source)
+        read.sources.append(patient.judged)
     else:
         add_once(read.patients, patient, lambda known: known.source)
 

@@ -106,7 +106,7 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
     if rest:
         rest.sort(key=lambda diagnosis: _RANK[diagnosis.finding.severity])
         sections.append(DirectoryDiagnoses(path="", diagnoses=tuple(rest)))
-    own = [directory.source for directory in examination.patients if not directory.source.is_live]
+    own = [patient.judged for patient in examination.patients if not patient.source.is_live]
     case = case_of_sources(own)
     unread = (
         finding.file
@@ -195,7 +195,7 @@ def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
     for finding in examination.findings:
         yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
     for patient in examination.patients:
-        findings = patient.source.findings
+        findings = patient.judged.findings
         if patient.source.name in foreign:
             own = replace(patient.source, name=patient.source.path)
             findings = in_order((*findings, *voter_findings(own)))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kraftool.directory.metadata_summary import LogExtent
 from kraftool.reports.doctor.model import ExaminedDirectory
-from kraftool.reports.files.metadata_summary import LogExtent
 
 _BYTES_KEY = "metadata.log.max.record.bytes.between.snapshots"
 _TIME_KEY = "metadata.log.max.snapshot.interval.ms"

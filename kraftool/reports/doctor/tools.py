@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterable
 
 from kraftool.decoders.addresses import shown_address
+from kraftool.directory.metadata_summary import SeenVoters, VoterSource
+from kraftool.directory.voter_set import addresses
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
-from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.text import shell_text
-from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.entry import METADATA_PARTITION
 
 _TAKE_LIVE = ("diff-voters", "doctor", "features")

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
+from kraftool.directory.metadata_summary import LogSpan
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.log_view import LogView, Validity
 from kraftool.raft.names import (
@@ -23,7 +24,6 @@ from kraftool.raft.names import (
 )
 from kraftool.raft.records import Batch, ControlRecord, KRaftVersion, Voters
 from kraftool.raft.settings import NodeSettings
-from kraftool.reports.files.metadata_summary import LogSpan
 from kraftool.reports.findings.finding import Finding
 
 

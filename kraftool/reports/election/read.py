@@ -15,6 +15,10 @@ from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.directory.metadata_summary import LogExtent
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import Origin
+from kraftool.directory.voter_set import addresses
 from kraftool.raft.names import (
     NO_VOTERS,
     ElectionState,
@@ -28,16 +32,12 @@ from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase, Obstacle, reachable_by
 from kraftool.reports.election.moments import at_one_moment
-from kraftool.reports.files.metadata_summary import LogExtent
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters import between, identities
-from kraftool.reports.voters.about_voters import about_voters
+from kraftool.reports.voters.judged_directory import JudgedDirectory, about_voters
 from kraftool.reports.voters.kafka_epochs import believed_epochs
-from kraftool.reports.voters.model import Origin
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.witness_marker import WitnessMarker
 
@@ -52,14 +52,16 @@ def read_case(
     return case_of_sources(read_sources(paths, progress))
 
 
-def case_of_sources(sources: Sequence[NodeDirectory]) -> ElectionCase:
+def case_of_sources(read: Sequence[JudgedDirectory]) -> ElectionCase:
     """The quorum of directories that were read before."""
+    sources = [judged.directory for judged in read]
     findings = list(between.clusters(sources))
     notes: list[str] = []
     ours = []
     missing: dict[int, str] = {}
     home = between.home_cluster(sources)
-    for source in sources:
+    for judged in read:
+        source = judged.directory
         if between.is_foreign(source, home):
             notes.append(f"{source.name} belongs to another cluster, so it is left out")
         elif (
@@ -67,19 +69,22 @@ def case_of_sources(sources: Sequence[NodeDirectory]) -> ElectionCase:
             or source.quorum_state is not None
             or source.node.node_id is not None
         ):
-            ours.append(source)
+            ours.append(judged)
         elif source.missing and source.settings is not None and source.settings.node_id is not None:
             missing[source.settings.node_id] = source.missing
     nodes: dict[int, NodeCase] = {}
-    listener = _listener(ours)
-    for source in ours:
-        owner = node_case(source, listener)
+    listener = _listener(judged.directory for judged in ours)
+    for judged in ours:
+        source = judged.directory
+        owner = node_case(judged, listener)
         if owner is None:
             findings.append(_nameless(source))
             continue
         other = nodes.get(owner.id)
         if other is not None:
-            findings += identities.ids_twice([source for source in ours if _id(source) == owner.id])
+            findings += identities.ids_twice(
+                [one.directory for one in ours if _id(one.directory) == owner.id]
+            )
             notes.append(
                 f"two directories belong to node {owner.id}: the one with the longer log is used"
             )
@@ -90,9 +95,9 @@ def case_of_sources(sources: Sequence[NodeDirectory]) -> ElectionCase:
     strangers = {node.source for node in ordered if case.is_stranger(node)}
     findings += (
         finding
-        for source in sources
+        for judged in read
         for finding in map(
-            partial(_of_node, is_stranger=source.name in strangers), about_voters(source)
+            partial(_of_node, is_stranger=judged.name in strangers), about_voters(judged)
         )
     )
     wanted = {id_ for node in ordered if node.is_voter for id_ in node.voters.ids}
@@ -162,8 +167,9 @@ def _listener(sources: Iterable[NodeDirectory]) -> str:
     return names[0] if names else DEFAULT_LISTENER
 
 
-def node_case(source: NodeDirectory, listener: str = DEFAULT_LISTENER) -> NodeCase | None:
+def node_case(judged: JudgedDirectory, listener: str = DEFAULT_LISTENER) -> NodeCase | None:
     """The node that a directory belongs to; None if no file of it names one."""
+    source = judged.directory
     node_id = _id(source)
     if node_id is None:
         return None
@@ -211,7 +217,7 @@ def node_case(source: NodeDirectory, listener: str = DEFAULT_LISTENER) -> NodeCa
     elif election is None and log.end > 0:
         notes.append(f"{node_id} has no quorum-state: it starts without knowing how it voted")
     is_running = bool(source.real_path) and lock_holder(source.real_path).state is LockState.HELD
-    obstacle = source.keeps_from_starting if not is_running else None
+    obstacle = judged.keeps_from_starting if not is_running else None
     if obstacle is not None:
         notes.append(f"Kafka exits when it starts on {node_id}: {obstacle.code} in {obstacle.file}")
     return NodeCase(
@@ -226,12 +232,12 @@ def node_case(source: NodeDirectory, listener: str = DEFAULT_LISTENER) -> NodeCa
         doubtful_voters=()
         if log.control(static).voters or source.newest is None
         else tuple(sorted((source.newest.voters or NO_VOTERS).ids)),
-        unseen=_unseen(source, log),
+        unseen=_unseen(judged, log),
         is_unread=source.is_log_unread,
         named_end=next(
             (
                 finding.offset
-                for finding in source.findings
+                for finding in judged.findings
                 if finding.code == log_kinds.END_LOST.code
             ),
             None,
@@ -245,13 +251,13 @@ def _obstacle(finding: Finding) -> Obstacle:
     return Obstacle(code=finding.code, text=text)
 
 
-def _unseen(source: NodeDirectory, log: Log) -> str:
+def _unseen(judged: JudgedDirectory, log: Log) -> str:
     """Return why the log may have had more records; a snapshot may be alone after a recovery."""
-    if source.is_log_unread:
+    if judged.directory.is_log_unread:
         return "has a log that could not be read"
     is_lost = any(
         finding.code == log_kinds.MISSING.code and finding.severity is not Severity.INFO
-        for finding in source.findings
+        for finding in judged.findings
     )
     return f"has a snapshot at {log.view().end.offset} and no log" if is_lost else ""
 

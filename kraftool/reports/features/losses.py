@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.directory.log_summary import TypeCount
 from kraftool.image.features import zk_migration_name
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import (
@@ -28,7 +29,6 @@ from kraftool.image.metadata_version import (
 from kraftool.image.scram import MECHANISMS
 from kraftool.image.topics import PartitionRegistration
 from kraftool.image.uuids import MIGRATING
-from kraftool.reports.logs.summary import TypeCount
 
 MOST_EXAMPLES = 3
 _ELR = "eligible leader replicas of partitions"

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.directory.log_summary import TypeCount
+from kraftool.directory.metadata_summary import NodeIds
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.image.cluster import FeatureRange
 from kraftool.image.image import MetadataImage, Provenance
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION, release_of
-from kraftool.reports.files.metadata_summary import NodeIds
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.logs.summary import TypeCount
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 NOT_SUPPORTED = FeatureRange(0, 0)
 """What Kafka takes a feature's range to be that a node does not name."""

@@ -13,12 +13,19 @@ from functools import partial
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
+from kraftool.directory.metadata_summary import (
+    Feature,
+    FinalizedKRaftVersion,
+    MetadataSummary,
+)
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.reading import settings_alone
 from kraftool.image.cluster import ClusterImage, FeatureRange
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
 from kraftool.reports.directory.findings import is_topic
 from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.directory.states import StatePasses, read_with_states
-from kraftool.reports.directory.voter_sources import settings_alone, sources_of
+from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.features.model import (
     ClusterFeatures,
     FeatureSource,
@@ -29,16 +36,10 @@ from kraftool.reports.features.model import (
 )
 from kraftool.reports.files.false_upgrade import false_upgrade
 from kraftool.reports.files.locations import open_paths, unopened
-from kraftool.reports.files.metadata_summary import (
-    Feature,
-    FinalizedKRaftVersion,
-    MetadataSummary,
-)
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.logs.file_names import misnamed
 from kraftool.reports.state.load import LoadedState, load_state
-from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.storage.entry import EntryPlace
 from kraftool.storage.paths import Location, LocationKind
 
@@ -102,11 +103,12 @@ def _read(location: Location, progress: Progress) -> Iterator[FeatureSource | Fi
         return
     if location.kind is LocationKind.FILE:
         report = read_location(location, progress=progress, is_compared=True)
-        for directory in sources_of(location, report):
-            yield _loaded(directory, report, partial(load_state, location))
+        for judged in sources_of(location, report):
+            yield _loaded(judged.directory, report, partial(load_state, location))
         return
     report, passes = read_with_states(location, StatePasses, progress)
-    for directory in sources_of(location, report):
+    for judged in sources_of(location, report):
+        directory = judged.directory
         if directory.path:  # else it is of loose files
             yield _loaded(directory, report, partial(_state, directory, passes, progress))
     if not report.directories:

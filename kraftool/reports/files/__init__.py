@@ -1,1 +1,1 @@
-"""The content of one file, and of the files of one directory together, as values."""
+"""The findings of one file by itself, and advice that depends on the other files."""

@@ -9,8 +9,9 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import METADATA_TOPIC_ID, FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
-from kraftool.reports.files.file_report import EntryList, FileReport, Settings
-from kraftool.reports.logs.summary import LogSummary, TypeCount
+from kraftool.directory.file_report import EntryList, FileReport, Settings
+from kraftool.directory.log_summary import LogSummary, TypeCount
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.text.words import many, offsets
 from kraftool.storage.entry import FolderCounts
 from kraftool.storage.lock import LockState
@@ -92,7 +93,8 @@ def holds(file: FileReport, lock: LockState = LockState.UNKNOWN) -> str:
             return f"topic id {content.topic_id}"
         case EntryList():
             spare = ", preallocated" if content.zero_tail else ""
-            damaged = ", damaged" if any(finding.undecoded for finding in file.findings) else ""
+            is_damaged = any(finding.undecoded for finding in file_findings(file))
+            damaged = ", damaged" if is_damaged else ""
             return many(content.count, _ENTRY_WORDS.get(file.kind, "entry")) + spare + damaged
         case Settings():
             return many(len(content.entries), "setting")
@@ -102,7 +104,7 @@ def holds(file: FileReport, lock: LockState = LockState.UNKNOWN) -> str:
         return "Kafka stopped cleanly"
     if file.kind is FileKind.WITNESS:
         return "kraftool node runs on it, or was killed"
-    return "not read" if file.findings else "not known"
+    return "not read" if file_findings(file) else "not known"
 
 
 def _log(file: FileReport, log: LogSummary) -> str:

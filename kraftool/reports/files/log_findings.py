@@ -14,11 +14,18 @@ from kraftool.decoders.fault import DAMAGE_KINDS, FaultKind, LogFault
 from kraftool.decoders.java_text import INT32_MAX
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.segment import UNKNOWN_MAGIC
-from kraftool.reports.files.log_loss import loss
+from kraftool.directory.log_summary import LogSummary
 from kraftool.reports.findings.finding import Finding, FindingKind, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
-from kraftool.reports.logs.summary import LogSummary
+
+KEEP_COPY = "keep a copy before you start Kafka here: "
+USE_INTACT = ". Use the log of an intact node"
+_FETCHED = (
+    ". If the other voters run and have a leader, start this node once you have the copy: it"
+    " fetches from the leader what it lacks. If they have none, use the log of an intact node"
+)
+_QUIET = "and only writes warnings to its own log"
 
 _IN_LOG: dict[FaultKind, FindingKind] = {
     FaultKind.CRC: log_kinds.CRC,
@@ -114,6 +121,37 @@ def gap_advice(expected: int, actual: int, base_offset: int) -> str:
 def _overflows(offset: int, base_offset: int) -> bool:
     """True if a segment's index cannot hold an offset: Kafka exits on it."""
     return offset - base_offset > INT32_MAX
+
+
+def loss(cut: int | None, end: int | None, newest: int = 0, *, intact: bool = True) -> str | None:
+    """Return what is lost where Kafka cuts the log, and what to do; None if nothing is behind it.
+
+    Kafka recovers the whole metadata log at every start, also after a clean stop. It cuts the log
+    at the first batch whose bytes are wrong, and deletes the segments behind it. With a snapshot
+    beyond the cut it then wipes the whole log and goes on from there, whatever that snapshot is
+    worth: it uses names.
+
+    `newest` is the offset of the newest snapshot, and `intact` whether it is whole.
+    """
+    if cut is None or end is None or cut >= end:
+        return None
+    if newest <= cut:
+        lost = f"it cuts the log at offset {cut} {_QUIET}. {offsets(end - cut)} are lost with it"
+    elif not intact:
+        lost = (
+            f"it deletes the whole log. Then it exits on the snapshot at {newest}, which is"
+            " damaged, or loads what is left of it"
+        )
+    else:
+        lost = f"it deletes the whole log and continues from the snapshot at {newest} {_QUIET}"
+        if newest < end:
+            lost += f". {offsets(end - newest)} after the snapshot are lost with the log"
+    is_fetched = newest <= cut or intact
+    return f"{KEEP_COPY}{lost}{_FETCHED if is_fetched else USE_INTACT}"
+
+
+def offsets(count: int) -> str:
+    return f"{count} offset" if count == 1 else f"{count} offsets"
 
 
 def _ends_in_garbage(summary: LogSummary) -> bool:

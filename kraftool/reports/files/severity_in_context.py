@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kraftool.directory.log_summary import LogSummary
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.logs.summary import LogSummary
 
 _TAILS = frozenset({log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code})
 """What Kafka cuts off at a log's end; garbage there has the code of damage, and less weight."""

@@ -17,9 +17,9 @@ from kraftool.decoders.fault import LogFault
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord, decode_control
 from kraftool.decoders.walk import BEGINNING, Faulty, Item, WalkState, after, batch_of
+from kraftool.directory.log_summary import LogSummary
 from kraftool.reports.files.log_findings import log_findings
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.logs.summary import LogSummary
 
 MAX_PROBLEMS = 100
 

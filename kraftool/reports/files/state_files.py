@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from kraftool.decoders import meta_properties, quorum_state
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.quorum_state import QuorumState
-from kraftool.reports.files.metadata_summary import NodeIds
+from kraftool.directory.metadata_summary import NodeIds
 from kraftool.reports.findings.finding import Finding, FindingKind
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.storage.entry import Entry

@@ -1,1 +1,1 @@
-"""Logs and snapshots as records: read, summed up, selected, and rendered for dump-log."""
+"""Logs and snapshots as records: read, selected, and rendered for dump-log."""

@@ -14,10 +14,10 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.walk import Walk
+from kraftool.directory.log_summary import FIRST_OFFSET
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.logs.source import LogFile
-from kraftool.reports.logs.summary import FIRST_OFFSET
 from kraftool.reports.text.moments import iso
 
 

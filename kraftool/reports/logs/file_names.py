@@ -8,22 +8,14 @@ themselves, which may have any name.
 from __future__ import annotations
 
 from kraftool.decoders.names import (
-    CHECKPOINT_SUFFIX,
-    SEGMENT_SUFFIXES,
-    FileState,
-    parse_checkpoint_name,
+    SNAPSHOT_SUFFIXES,
+    is_usable_name,
     read_offset,
-    segment_offset,
     write_segment_name,
 )
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snapshot_kinds
-
-_CHECKPOINTS = tuple(
-    f"{CHECKPOINT_SUFFIX}{state.value}"
-    for state in (FileState.LIVE, FileState.PART, FileState.DELETED)
-)
 
 
 def misnamed(file: str) -> Finding | None:
@@ -31,22 +23,18 @@ def misnamed(file: str) -> Finding | None:
     it.
     """
     name = file.rpartition("/")[2]
-    if name.endswith(_CHECKPOINTS):
-        if parse_checkpoint_name(name) is not None:
-            return None
+    if is_usable_name(name):
+        return None
+    if name.endswith(SNAPSHOT_SUFFIXES):
         return snapshot_kinds.NAME.at(
             file, "its name has no offset and epoch: Kafka refuses to start"
         )
-    if not name.endswith(SEGMENT_SUFFIXES) or segment_offset(name) is not None:
-        return None
     offset = read_offset(name)
     if offset is None:
         begin = name.partition(".")[0]
         return log_kinds.NAME.at(
             file, f"its name begins with {begin!r} and not with an offset: Kafka refuses to start"
         )
-    if not name.endswith(".log"):
-        return None
     if offset < 0:
         return log_kinds.NAME_FORM.at(file, "its name is a negative offset", found=str(offset))
     return log_kinds.NAME_FORM.at(

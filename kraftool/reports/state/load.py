@@ -16,6 +16,7 @@ from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.walk import Faulty, Item, Walk
+from kraftool.directory.log_summary import FIRST_OFFSET
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.loader import ImageLoader, OpenTransaction
 from kraftool.reports.files.snapshot_form import SnapshotForm
@@ -23,7 +24,6 @@ from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snapshot_kinds
 from kraftool.reports.logs.source import LogFile
-from kraftool.reports.logs.summary import FIRST_OFFSET
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.placed_records import PlacedRecords, placed_records

@@ -15,8 +15,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name, segment_offset
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Item
-from kraftool.reports.logs.native_reader import Taken
-from kraftool.reports.logs.reader import SpanObserver
+from kraftool.directory.log_reader import SpanObserver
+from kraftool.directory.native_reader import Taken
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.files import StateFiles
 from kraftool.reports.state.load import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kraftool.directory.log_summary import FIRST_OFFSET
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.logs.beginnings import AskedRange, LogBeginning
-from kraftool.reports.logs.summary import FIRST_OFFSET
 from kraftool.reports.timeline.events import Category, Event, Rank
 from kraftool.reports.timeline.merge import Merged
 from kraftool.reports.timeline.sources import NodeLog

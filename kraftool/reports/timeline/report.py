@@ -12,14 +12,14 @@ from dataclasses import replace
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
+from kraftool.directory.log_summary import FIRST_OFFSET
 from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
-from kraftool.reports.files.log_loss import loss
+from kraftool.reports.files.log_findings import loss
 from kraftool.reports.files.severity_in_context import CUTTING, weighed
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as directory_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.logs.beginnings import AskedRange
-from kraftool.reports.logs.summary import FIRST_OFFSET
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import LogBatch
 from kraftool.reports.timeline.divergence_advice import tail_severity

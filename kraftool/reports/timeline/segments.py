@@ -14,11 +14,11 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import CheckpointName, segment_offset
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import BEGINNING, Faulty, Walk, WalkState, batch_of, seam_faults
+from kraftool.directory.log_summary import LogSummary
 from kraftool.reports.files.log_findings import log_finding, log_findings
 from kraftool.reports.files.severity_in_context import weighed
 from kraftool.reports.files.snapshot_form import Problems, SnapshotForm
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.timeline.batches import PARTITIONS, LogBatch, Watched, decode, log_batch
 from kraftool.reports.timeline.stretches import stretch_reader
 from kraftool.storage.entry import Entry

@@ -24,8 +24,8 @@ from kraftool.decoders.names import (
 )
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.walk import BEGINNING, WalkState
+from kraftool.directory.metadata_summary import NodeIds
 from kraftool.reports.files.locations import not_listed
-from kraftool.reports.files.metadata_summary import NodeIds
 from kraftool.reports.files.state_files import read_election, read_ids
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds

@@ -14,11 +14,13 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import Count
 from kraftool.decoders.kinds import FileKind
+from kraftool.directory.directory_summary import base_offset
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.reports.directory.findings import between_directories, is_topic
 from kraftool.reports.directory.report import DumpReport, read_location
-from kraftool.reports.files.directory_summary import base_offset
-from kraftool.reports.files.file_report import FileReport, FileView, ReadOptions, read_with
+from kraftool.reports.files.file_findings import FileView
 from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.files.severity_in_context import left_by_truncation, weighed
 from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
@@ -29,7 +31,7 @@ from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_history import kraft_versions
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
 from kraftool.reports.verify.log_states import LogStates
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.paths import Location, LocationKind
 
@@ -112,7 +114,7 @@ def verify_logs(
         findings += report.findings if report.kind is not LocationKind.FILE else ()
         if report.directories:
             with_logs.append(location)
-        directories += report.directories
+        directories += (judged.directory for judged in report.directories)
         verified += _verified(report, seen)
     findings += between_directories(directories)
     findings += _between_logs(with_logs, several=len(directories) > 1)
@@ -126,7 +128,7 @@ def verify_read(report: DumpReport, passes: LogPasses) -> LogVerification:
 
 def _verified(report: DumpReport, seen: Mapping[str, DirectoryPass]) -> Iterator[Verified]:
     for directory in report.directories:
-        yield _directory(directory, seen.get(directory.path, DirectoryPass()))
+        yield _directory(directory, seen.get(directory.directory.path, DirectoryPass()))
     if report.kind is LocationKind.FILE or report.files:
         yield _files(report, seen)
 
@@ -192,25 +194,24 @@ def _read(
     files = [entry for entry in listed or () if isinstance(entry, Entry)]
     passes = LogPasses(location, files, states, replays)
 
-    def read(entry: Entry, options: ReadOptions) -> FileReport:
-        return read_with(entry, options, passes.view(entry))
-
     ordered: list[Entry | EntryProblem] | None = None
     if listed is not None:
         ordered = [
             *(problem for problem in listed if isinstance(problem, EntryProblem)),
             *suited(files),
         ]
-    return read_location(location, progress=progress, entries=ordered, read=read), passes.seen
+    report = read_location(location, progress=progress, entries=ordered, view=passes.view)
+    return report, passes.seen
 
 
-def _directory(report: NodeDirectory, seen: DirectoryPass) -> Verified:
+def _directory(judged: JudgedDirectory, seen: DirectoryPass) -> Verified:
+    report = judged.directory
     is_live = report.is_running
     log = report.summary.log
     newest = report.summary.newest_snapshot
-    findings = [*report.findings]
+    findings = [*judged.findings]
     if seen.is_metadata:
-        findings = list(_without_short(report.findings, seen))
+        findings = list(_without_short(judged.findings, seen))
         findings += seen.late
         if not is_live and _has_kafka_4(report):
             findings += seen.short_indexes

@@ -18,9 +18,9 @@ from kraftool.decoders.indexes import decode_offset_index
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Walk, WalkState
+from kraftool.directory.file_report import LARGEST_WHOLE, ReadOptions, read_file
 from kraftool.image.image import EMPTY
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.files.file_report import LARGEST_WHOLE, ReadOptions, read_file
 from kraftool.reports.state.placed_records import kept_records
 from kraftool.reports.state.replay import Replay
 from kraftool.reports.verify.log_replay import DirectoryReplay, SnapshotReplay

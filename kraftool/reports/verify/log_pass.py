@@ -9,8 +9,8 @@ the log: indexes, the image, and a bounded trace.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable
-from dataclasses import field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field
 from struct import Struct
 
 from kraftool.decoders import indexes
@@ -27,17 +27,17 @@ from kraftool.decoders.names import (
 )
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
-from kraftool.reports.files.file_report import (
+from kraftool.directory.file_report import (
     LARGEST_WHOLE,
     EntryList,
     FileReport,
-    FileView,
 )
+from kraftool.directory.log_reader import SpanObserver
+from kraftool.directory.native_reader import Taken
+from kraftool.reports.files.file_findings import FileView, file_findings
 from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.logs.native_reader import Taken
-from kraftool.reports.logs.reader import SpanObserver
 from kraftool.reports.state.placed_records import kept_records
 from kraftool.reports.state.replay import Replay
 from kraftool.reports.verify.log_form import check_batch, check_records
@@ -58,6 +58,12 @@ _FIELDS = Struct(">qiibIhiqq").unpack_from
 """The first fields of a batch's header, up to the maximum timestamp."""
 _MOST_INDEXES = 64 << 20
 """Bytes of indexes that wait for their segments; Kafka's own are 10 MiB at most."""
+
+
+_NO_PRODUCERS = {
+    FileKind.TXN_INDEX: "a metadata log has no aborted transactions of producers",
+    FileKind.PRODUCER_STATE: "a metadata log has no producers",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,10 +137,10 @@ class DirectoryPass:
         if snapshot is not None:
             return self._snapshot(entry, snapshot)
 
-        def end(report: FileReport) -> FileReport:
-            if report.kind is FileKind.LOG and report.is_live:
-                return report
-            return self._beside(entry, segment, report)
+        def end(file: FileReport) -> Sequence[Finding]:
+            if file.kind is FileKind.LOG and file.is_live:
+                return ()
+            return self._beside(entry, segment, file)
 
         return FileView(end=end)
 
@@ -146,12 +152,12 @@ class DirectoryPass:
         if begins or is_newest:
             loading = SnapshotReplay(name, kept_records(entry.name))
 
-        def end(report: FileReport) -> FileReport:
+        def end(file: FileReport) -> Sequence[Finding]:
             if loading is not None:
-                self._loaded(entry, report, loading, begins=begins)
-            if report.log is not None and report.log.header_timestamp is not None:
-                self.times.header(name.offset, report.log.header_timestamp)
-            return report
+                self._loaded(entry, file, loading, begins=begins)
+            if file.log is not None and file.log.header_timestamp is not None:
+                self.times.header(name.offset, file.log.header_timestamp)
+            return ()
 
         return FileView((loading,) if loading is not None else (), end)
 
@@ -167,26 +173,20 @@ class DirectoryPass:
         elif image is not None and report.log.has_footer:
             self.replay.compared = NewestSnapshot(entry, loading.name, image)
 
-    def _beside(self, entry: Entry, name: SegmentName | None, report: FileReport) -> FileReport:
+    def _beside(
+        self, entry: Entry, name: SegmentName | None, file: FileReport
+    ) -> Sequence[Finding]:
         """The files beside a segment, of which a metadata log has only two that say anything."""
-        content = report.content
-        if not isinstance(content, EntryList) or not report.is_live:
-            return report
-        if report.kind is FileKind.TXN_INDEX and content.count:
-            text = "a metadata log has no aborted transactions of producers"
-            finding = log_kinds.PRODUCERS.at(
-                report.name, text, expected="0", found=str(content.count)
-            )
-            return replace(report, findings=(*report.findings, finding))
-        if report.kind is FileKind.PRODUCER_STATE and content.count:
-            text = "a metadata log has no producers"
-            finding = log_kinds.PRODUCERS.at(
-                report.name, text, expected="0", found=str(content.count)
-            )
-            return replace(report, findings=(*report.findings, finding))
-        if name is not None and not report.findings:
-            self._index(entry, name, report.kind)
-        return report
+        content = file.content
+        if not isinstance(content, EntryList) or not file.is_live:
+            return ()
+        text = _NO_PRODUCERS.get(file.kind)
+        if text is not None and content.count:
+            count = str(content.count)
+            return (log_kinds.PRODUCERS.at(file.name, text, expected="0", found=count),)
+        if name is not None and not file_findings(file):
+            self._index(entry, name, file.kind)
+        return ()
 
     def _index(self, entry: Entry, name: SegmentName, kind: FileKind) -> None:
         """Keep an index for its segment, or compare it with what was kept of that."""
@@ -229,24 +229,24 @@ class DirectoryPass:
         self.replay.segment(name)
         passing = _SegmentPass(self, notes, checks, trace, name.base_offset)
 
-        def end(report: FileReport) -> FileReport:
-            return self._passed(name, report, passing, notes, checks, trace)
+        def end(file: FileReport) -> Sequence[Finding]:
+            return self._passed(name, file, passing, notes, checks, trace)
 
         return FileView((passing,), end)
 
     def _passed(
         self,
         name: SegmentName,
-        report: FileReport,
+        file: FileReport,
         passing: _SegmentPass,
         notes: Notes,
         checks: list[IndexCheck],
         trace: Trace | None,
-    ) -> FileReport:
+    ) -> Sequence[Finding]:
         """Take the result of a segment that was read."""
-        if report.log is None or not report.log.is_metadata:
+        if file.log is None or not file.log.is_metadata:
             self.is_metadata = False
-            return report
+            return ()
         if trace is not None:
             trace.has_damage = passing.damaged
             self._room -= len(trace)
@@ -254,8 +254,7 @@ class DirectoryPass:
         for check in checks:
             check.end(whole=not passing.damaged)
             self._checked(check, whole=not passing.damaged)
-        more = notes.findings()
-        return replace(report, findings=(*report.findings, *more)) if more else report
+        return notes.findings()
 
     def _checked(self, check: IndexCheck, *, whole: bool) -> None:
         self.late += check.notes.findings()

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
-from kraftool.reports.files.metadata_summary import SnapshotSummary
+from kraftool.directory.metadata_summary import SnapshotSummary
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.verify.log_pass import DirectoryPass
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 
 def quorum_state(report: NodeDirectory, seen: DirectoryPass) -> Iterator[Finding]:

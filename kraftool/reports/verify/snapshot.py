@@ -13,21 +13,12 @@ from dataclasses import field, replace
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
-from kraftool.decoders.names import (
-    FileState,
-    parse_checkpoint_name,
-    parse_segment_name,
-)
+from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
+from kraftool.directory.file_report import SNAPSHOT_KINDS, FileReport, ReadOptions, read_file
 from kraftool.image.image import MetadataImage
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.directory.report import DumpReport, read_location
-from kraftool.reports.files.file_report import (
-    SNAPSHOT_KINDS,
-    FileReport,
-    FileView,
-    ReadOptions,
-    read_with,
-)
+from kraftool.reports.files.file_findings import FileView, file_findings
 from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.files.state_files import cluster_in
 from kraftool.reports.findings.finding import Finding, in_order
@@ -50,7 +41,7 @@ from kraftool.reports.verify.snapshot_values import (
     VerifiedDirectory,
     VerifiedSnapshot,
 )
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
 from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.source import BytesSource
@@ -166,9 +157,6 @@ class SnapshotReading:
     snapshots: dict[str, VerifiedSnapshot] = field(default_factory=dict)
     """By the name of the file."""
 
-    def read(self, entry: Entry, options: ReadOptions) -> FileReport:
-        return read_with(entry, options, self.view(entry))
-
     def view(self, entry: Entry) -> FileView:
         """Return the observers that this report adds to the reading of the next file."""
         passing = self._pass(entry).view(entry) if self.shared is None else FileView()
@@ -181,27 +169,29 @@ class SnapshotReading:
             return passing
         check = new_check(entry)
 
-        def end(report: FileReport) -> FileReport:
-            return self._judged(entry, passing.end(report), check)
+        def end(file: FileReport) -> Sequence[Finding]:
+            return (*passing.end(file), *self._judged(entry, file, check))
 
         return FileView((check, *passing.observers), end)
 
-    def checked(self, entry: Entry, options: ReadOptions) -> FileReport:
+    def checked(
+        self, entry: Entry, options: ReadOptions, *, is_alone: bool = False
+    ) -> tuple[FileReport, tuple[Finding, ...]]:
         """Read a snapshot by itself, and judge it."""
         check = new_check(entry)
-        view = FileView((check,), lambda report: self._judged(entry, report, check))
-        return read_with(entry, options, view)
+        file = read_file(entry, replace(options, observers=(check,)))
+        more = self._judged(entry, file, check)
+        return file, (*file_findings(file, is_alone=is_alone), *more)
 
-    def _judged(self, entry: Entry, report: FileReport, check: SnapshotCheck) -> FileReport:
-        if report.kind in SNAPSHOT_KINDS and report.log is not None:
-            image, findings = check.end()
-            is_sound = image is not None and report.log.has_header and report.log.has_footer
-            if any(finding.code == kinds.REPLAY.code for finding in findings):
-                is_sound = False
-            self.snapshots[entry.name] = verified(entry, report, check, image if is_sound else None)
-            if findings:
-                report = replace(report, findings=(*report.findings, *findings))
-        return report
+    def _judged(self, entry: Entry, file: FileReport, check: SnapshotCheck) -> Sequence[Finding]:
+        if file.kind not in SNAPSHOT_KINDS or file.log is None:
+            return ()
+        image, findings = check.end()
+        is_sound = image is not None and file.log.has_header and file.log.has_footer
+        if any(finding.code == kinds.REPLAY.code for finding in findings):
+            is_sound = False
+        self.snapshots[entry.name] = verified(entry, file, check, image if is_sound else None)
+        return findings
 
     def pass_of(self, directory: str) -> DirectoryPass:
         """Return the pass that saw the files of a directory."""
@@ -274,7 +264,7 @@ def _location(location: Location, progress: Progress) -> Iterator[_Found]:
     entries, problems = _entries(location)
     reader = SnapshotReading(entries)
     ordered: list[Entry | EntryProblem] = [*problems, *suited(entries)]
-    report = read_location(location, progress=progress, entries=ordered, read=reader.read)
+    report = read_location(location, progress=progress, entries=ordered, view=reader.view)
     yield from _found(location, report, reader)
 
 
@@ -285,8 +275,9 @@ def _found(location: Location, report: DumpReport, reader: SnapshotReading) -> I
             whole = VerifiedDirectory(path=location.path, findings=own)
             yield _Found(verified=whole)
     for directory in report.directories:
-        seen = reader.pass_of(directory.path)
-        files = tuple(file for file in reader.entries if file.directory == directory.path)
+        path = directory.directory.path
+        seen = reader.pass_of(path)
+        files = tuple(file for file in reader.entries if file.directory == path)
         yield _Found(verified=_directory(directory, seen, reader), entries=files)
 
 
@@ -327,25 +318,26 @@ def _one_file(location: Location, progress: Progress) -> _Found:
     reader = SnapshotReading(entries)
     (entry,) = entries
     options = ReadOptions(leftovers=True, progress=_of(progress, entry.name))
-    report = reader.checked(entry, options)
-    if report.kind not in SNAPSHOT_KINDS:
-        if report.findings and report.kind is FileKind.UNKNOWN:
-            return _Found(verified=VerifiedDirectory(path=location.path, findings=report.findings))
+    file, findings = reader.checked(entry, options, is_alone=True)
+    if file.kind not in SNAPSHOT_KINDS:
+        if findings and file.kind is FileKind.UNKNOWN:
+            return _Found(verified=VerifiedDirectory(path=location.path, findings=findings))
         raise KraftoolError(
-            f"{location.path} is not a snapshot: {report.kind.value}",
+            f"{location.path} is not a snapshot: {file.kind.value}",
             hint="name a .checkpoint, a bootstrap.checkpoint, or the directory with them",
         )
     snapshot = reader.snapshots.get(entry.name)
     if snapshot is None:
-        return _Found(verified=VerifiedDirectory(path=location.path, findings=report.findings))
-    snapshot = replace(snapshot, findings=in_order(report.findings))
+        return _Found(verified=VerifiedDirectory(path=location.path, findings=findings))
+    snapshot = replace(snapshot, findings=in_order(findings))
     return _Found(verified=VerifiedDirectory(path=location.path, snapshots=(snapshot,)))
 
 
 def _directory(
-    report: NodeDirectory, seen: DirectoryPass, reader: SnapshotReading
+    judged: JudgedDirectory, seen: DirectoryPass, reader: SnapshotReading
 ) -> VerifiedDirectory:
-    findings = [finding for finding in report.findings if _is_ours(finding)]
+    report = judged.directory
+    findings = [finding for finding in judged.findings if _is_ours(finding)]
     if seen.is_metadata:
         findings += [
             snapshot for snapshot in log_state.snapshots(report, seen) if _is_ours(snapshot)
@@ -360,7 +352,7 @@ def _directory(
     rest = [finding for finding in findings if finding.file not in own]
     if not any(snapshot.is_state for snapshot in snapshots):
         rest.append(kinds.NONE.at(report.path, "there is no snapshot of a state"))
-    judged = [
+    with_own = [
         replace(snapshot, findings=in_order(own[snapshot.file]))
         if snapshot.file in own
         else snapshot
@@ -370,7 +362,7 @@ def _directory(
         path=report.path,
         cluster_id=report.summary.node.cluster_id,
         is_live=report.is_running,
-        snapshots=_with_epochs_back(judged),
+        snapshots=_with_epochs_back(with_own),
         findings=in_order(rest),
     )
 
@@ -437,9 +429,9 @@ def _one_directory(location: Location, progress: Progress) -> _Found:
     for entry in entries:
         name = parse_checkpoint_name(entry.basename)
         if name is not None and name.state is FileState.LIVE:
-            report = reader.checked(entry, ReadOptions(progress=_of(progress, entry.name)))
+            _, found = reader.checked(entry, ReadOptions(progress=_of(progress, entry.name)))
             if entry.name in reader.snapshots:
-                findings = in_order(report.findings)
+                findings = in_order(found)
                 snapshots.append(replace(reader.snapshots[entry.name], findings=findings))
     whole = VerifiedDirectory(
         path=location.path, cluster_id=cluster_in(entries), snapshots=tuple(snapshots)

@@ -19,13 +19,13 @@ from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.decoders.native_values import NativeValues
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
+from kraftool.directory.log_reader import SpanObserver
+from kraftool.directory.native_reader import Taken
 from kraftool.image.image import MetadataImage
 from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding, FindingKind
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as kinds
-from kraftool.reports.logs.native_reader import Taken
-from kraftool.reports.logs.reader import SpanObserver
 from kraftool.reports.state.placed_records import FoundRecord, PlacedRecords, kept_records
 from kraftool.reports.verify.log_form import check_batch, check_records
 from kraftool.reports.verify.snapshot_records import PARTITION, RecordRules

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.directory.file_report import ReadOptions, read_file
 from kraftool.image.image import MetadataImage
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.files.file_report import ReadOptions, read_file
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import snapshot as kinds
 from kraftool.reports.state.replay import Progress

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import Commitment, CommitmentVerdict, HistoryEntry, Origin
+from kraftool.directory.voter_set import same_set, set_differences
 from kraftool.reports.files.home_cluster import home_of
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
-from kraftool.reports.voters.model import Commitment, CommitmentVerdict, HistoryEntry, Origin
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import same_set, set_differences
 
 Sources = Sequence[NodeDirectory]
 

@@ -35,20 +35,20 @@ from dataclasses import replace
 from itertools import pairwise
 
 from kraftool.decoders.dataclass import dataclass
-from kraftool.raft.names import NO_VOTERS, VoterSet
-from kraftool.reports.files.metadata_summary import LogExtent
-from kraftool.reports.voters.jumps import jumps_of
-from kraftool.reports.voters.model import (
+from kraftool.directory.metadata_summary import LogExtent
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import (
     Commitment,
     CommitmentVerdict,
     HistoryEntry,
     Origin,
 )
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import (
+from kraftool.directory.voter_set import (
     keys_changed,
     matches,
 )
+from kraftool.raft.names import NO_VOTERS, VoterSet
+from kraftool.reports.voters.jumps import jumps_of
 
 _Identity = tuple[bool, int, int, str]
 _NOT_YET = CommitmentVerdict()

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kraftool.decoders.dataclass import dataclass
-from kraftool.reports.files.metadata_summary import SeenVoters
+from kraftool.directory.metadata_summary import SeenVoters
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.files.notes import bounded
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.voters import between, identities, node_rules, settings_rules
-from kraftool.reports.voters.about_voters import about_voters
 from kraftool.reports.voters.commit import with_verdicts
-from kraftool.reports.voters.node_directory import NodeDirectory
+from kraftool.reports.voters.judged_directory import JudgedDirectory, about_voters
 
 _RULES: tuple[Callable[[Sequence[NodeDirectory]], Iterator[Finding]], ...] = (
     between.newest_sets,
@@ -64,8 +64,9 @@ class VoterDiff:
         return any(source.differences for source in self.sources)
 
 
-def diff_voters(sources: Sequence[NodeDirectory]) -> VoterDiff:
+def diff_voters(judged: Sequence[JudgedDirectory]) -> VoterDiff:
     """Compare sources; a single one is compared with itself, file by file."""
+    sources = [one.directory for one in judged]
     home = between.home_cluster(sources)
     own = [source for source in sources if not between.is_foreign(source, home)]
     ours = with_verdicts(own)
@@ -82,7 +83,7 @@ def diff_voters(sources: Sequence[NodeDirectory]) -> VoterDiff:
         compared.append(
             ComparedSource(source=source_report, behind=behind, differences=differences)
         )
-    findings = [finding for source in sources for finding in about_voters(source)]
+    findings = [finding for one in judged for finding in about_voters(one)]
     findings += between.clusters(sources)
     for rule in _RULES:
         findings += bounded(rule(ours))

@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from kraftool.decoders.dataclass import dataclass
-from kraftool.raft.names import Voter, VoterSet
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.metadata_summary import (
     LogExtent,
     SeenVoters,
     SnapshotSummary,
     VoterSource,
 )
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import Commitment, Origin
+from kraftool.directory.voter_set import matches
+from kraftool.raft.names import Voter, VoterSet
 from kraftool.reports.voters.commit import Proof, proofs_of
-from kraftool.reports.voters.model import Commitment, Origin
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import matches
 
 _KNOWN = (Commitment.COMMITTED, Commitment.FORMATTED)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.reports.files.metadata_summary import SeenVoters
+from kraftool.directory.metadata_summary import SeenVoters
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.voters.between import newest_source
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 Sources = Sequence[NodeDirectory]
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import HistoryEntry, Origin
+from kraftool.directory.voter_set import keys_changed, majorities_overlap
 from kraftool.raft.names import VoterSet
-from kraftool.reports.voters.model import HistoryEntry, Origin
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import keys_changed, majorities_overlap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.directory.metadata_summary import SeenVoters, VoterSource
+from kraftool.directory.voter_history import Commitment, HistoryEntry, Origin
+from kraftool.directory.voter_set import differences, matches
 from kraftool.raft.names import ReplicaKey, Voter, VoterSet
-from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff
-from kraftool.reports.voters.model import Commitment, HistoryEntry, Origin
-from kraftool.reports.voters.voter_set import differences, matches
 
 COMMITMENT_WORDS = {
     Commitment.COMMITTED: "committed",

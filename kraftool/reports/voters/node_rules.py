@@ -11,17 +11,17 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.directory.metadata_summary import SeenVoters, VoterSource
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import Commitment
+from kraftool.directory.voter_set import matches
 from kraftool.raft.names import Voter, majority_of
-from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.jumps import jumps_of
-from kraftool.reports.voters.model import Commitment
-from kraftool.reports.voters.node_directory import NodeDirectory
 from kraftool.reports.voters.stale import edited_node, is_edited, is_stale, stale_voter
-from kraftool.reports.voters.voter_set import matches
 
 Sources = Sequence[NodeDirectory]
 

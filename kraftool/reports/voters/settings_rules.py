@@ -12,16 +12,16 @@ from collections.abc import Iterator, Sequence
 from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.java_text import INT32_MAX
 from kraftool.decoders.late_pattern import late_pattern
+from kraftool.directory.metadata_summary import SeenVoters, VoterSource
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import QuorumSettings
+from kraftool.directory.voter_set import addresses, set_differences
 from kraftool.raft.endpoints import shown_endpoint, shown_voter
 from kraftool.raft.names import Endpoint, Voter, VoterSet
-from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.text.words import listed
 from kraftool.reports.voters.between import newest_source
-from kraftool.reports.voters.model import QuorumSettings
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import addresses, set_differences
 
 Sources = Sequence[NodeDirectory]
 _STATIC = "controller.quorum.voters"

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from kraftool.directory.metadata_summary import SeenVoters
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_set import matches
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.names import Voter
-from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import matches
 
 Sources = Sequence[NodeDirectory]
 _OLD_DISK = (

@@ -7,9 +7,16 @@ from dataclasses import dataclass
 
 from kraftool.decoders.json_marks import Moment
 from kraftool.decoders.quorum_state import QuorumState
+from kraftool.directory.metadata_summary import LogExtent, NodeIds, SeenVoters
+from kraftool.directory.voter_history import (
+    Commitment,
+    HistoryEntry,
+    LeaderEntry,
+    Origin,
+    QuorumSettings,
+)
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import VoterSet
-from kraftool.reports.files.metadata_summary import LogExtent, NodeIds, SeenVoters
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import (
@@ -21,13 +28,6 @@ from kraftool.reports.text.json_forms import (
     voter_objects,
 )
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff
-from kraftool.reports.voters.model import (
-    Commitment,
-    HistoryEntry,
-    LeaderEntry,
-    Origin,
-    QuorumSettings,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -180,7 +180,7 @@ def _as_of(cluster_id: str | None, patient: ExaminedDirectory) -> ExaminedDirect
     if not node.cluster_id or node.cluster_id == cluster_id or not patient.is_read:
         return patient
     summary = replace(patient.summary, node=replace(node, cluster_id=cluster_id))
-    return replace(patient, source=replace(patient.source, summary=summary))
+    return patient.with_source(replace(patient.source, summary=summary))
 
 
 def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:

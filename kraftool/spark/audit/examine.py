@@ -17,11 +17,11 @@ from kraftool.arrow.local_copy import on_disk
 from kraftool.arrow.reading import without_collector
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
 from kraftool.decoders.errors import KraftoolError
+from kraftool.directory.file_report import FileReport
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.doctor.read import examine as examine_paths
 from kraftool.reports.doctor.read import locations_of
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.locations import open_paths
 from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.findings.finding import Finding
@@ -333,20 +333,19 @@ def _light(patient: ExaminedDirectory) -> ExaminedDirectory:
     source = patient.source
     files = tuple(map(_light_file, source.files))
     return replace(
-        patient,
+        patient.with_source(replace(source, files=files)),
         state=None,
         statistics=replace(
             patient.statistics.only_around(source.log.breaks if source.log is not None else ()),
             elections=elections,
         ),
-        source=replace(source, files=files),
     )
 
 
 def _light_file(file: FileReport) -> FileReport:
     """Of the contents, a comparison of nodes needs only the epochs."""
     is_needed = isinstance(file.content, LeaderEpochCheckpoint)
-    return replace(file, content=file.content if is_needed else None, findings=())
+    return replace(file, content=file.content if is_needed else None, errors=())
 
 
 def _told_as(examined: DirectoryPart, renaming: Callable[[str], str]) -> DirectoryPart:

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from kraftool.arrow.fleet import FleetDirectory
 from kraftool.decoders.names import FileState
+from kraftool.directory.metadata_summary import MetadataSummary, SeenVoters
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor.model import ExaminedDirectory
-from kraftool.reports.files.metadata_summary import MetadataSummary, SeenVoters
 from kraftool.reports.fleet.model import DirectorySummary
 from kraftool.reports.verify.log import Checked
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot

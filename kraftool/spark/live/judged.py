@@ -19,7 +19,8 @@ from typing import Any
 
 from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile
 from kraftool.decoders.kinds import FileKind, detect
-from kraftool.reports.files.file_report import read_file
+from kraftool.directory.file_report import read_file
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.spark.finding_rows import finding_row
@@ -121,7 +122,7 @@ def _with_count(finding: Finding) -> Finding:
 
 def _findings(file: FleetFile) -> tuple[Finding, ...]:
     """Return what is odd in a file; nothing if it has gone meanwhile, which the next look knows."""
-    findings = read_file(file.entry()).findings
+    findings = file_findings(read_file(file.entry()))
     return findings if not findings or file.is_there() else ()
 
 

@@ -19,7 +19,8 @@ from kraftool.arrow.fleet import FleetDirectory, FleetFile, Unread
 from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
-from kraftool.reports.files.file_report import read_file
+from kraftool.directory.file_report import read_file
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.memory import ClusterKey
@@ -213,7 +214,7 @@ class FindingsUnit(Unit):
         for file in self.files:
             report = read_file(file.entry())
             add_file(files, file, report)
-            for finding in report.findings:
+            for finding in file_findings(report):
                 add_finding(findings, file.directory, finding)
                 if finding.code == dir_kinds.UNREADABLE.code:
                     done.unreadable.append(file.name)

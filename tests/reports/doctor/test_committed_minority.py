@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.names import write_checkpoint_name
-from kraftool.reports.directory import report as directory
+from kraftool.directory import reading
 from kraftool.reports.findings.finding import Severity
 from kraftool.storage.lock import Lock, LockState
 from tests.reports.doctor.cases import (
@@ -131,7 +131,7 @@ def test_more_than_an_hour_behind_is_an_error(tmp_path: Path) -> None:
 def test_nodes_in_use_are_read_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(directory, "lock_holder", lambda path: Lock(LockState.HELD))
+    monkeypatch.setattr(reading, "lock_holder", lambda path: Lock(LockState.HELD))
     for epoch, expected in ((1, []), (2, [Severity.WARNING])):
         folder = tmp_path / str(epoch)
         paths = newest(folder, epoch=epoch), old(folder, 2), old(folder, 3)

@@ -26,7 +26,7 @@ def test_two_changes_behind_the_high_watermark_are_named(
     locations, findings = locations_of([str(node(tmp_path / "data", log))])
     (patient,) = examine(locations, findings).patients
     assert patient.source.high_watermark is None, "no file says what is committed"
-    asked = replace(patient, source=replace(patient.source, high_watermark=mark))
+    asked = patient.with_source(replace(patient.source, high_watermark=mark))
     report = diagnose(together([asked]))
     words = [finding.text for finding in report.findings if finding.code == CODE]
     assert bool(words) is found

@@ -44,6 +44,6 @@ def test_nothing_is_said_of_a_leader_that_was_asked(tmp_path: Path) -> None:
     """DescribeQuorum has no directory ids while kraft.version is 0; its directory may have one."""
     examination = examine(*locations_of([str(static(tmp_path / "data", 21))]))
     [patient] = examination.patients
-    asked = replace(patient, source=replace(patient.source, is_live=True))
+    asked = patient.with_source(replace(patient.source, is_live=True))
     assert [*find(examination)]
     assert not [*find(replace(examination, patients=(asked,)))]

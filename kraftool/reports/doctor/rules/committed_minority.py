@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.directory.metadata_summary import SeenVoters
 from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
@@ -127,9 +127,12 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
     distrusted = {
         finding.file
         for patient in given
-        for finding in (*patient.source.findings, *patient.source.history.findings)
+        for finding in patient.judged.findings
         if finding.code in _DISTRUSTED
     }
+    distrusted.update(
+        one.snapshot for patient in given for one in patient.source.history.contradictions
+    )
     times = {
         snapshot.file: snapshot.timestamp for one in given for snapshot in one.summary.snapshots
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.directory.metadata_summary import SnapshotSummary
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.files.metadata_summary import SnapshotSummary
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.text import shell_text
@@ -66,7 +67,10 @@ def _is_spare(patient: ExaminedDirectory) -> bool:
 
 def _broken(patient: ExaminedDirectory, snapshot: SnapshotSummary) -> str:
     findings = [
-        finding for file in patient.files if file.name == snapshot.file for finding in file.findings
+        finding
+        for file in patient.files
+        if file.name == snapshot.file
+        for finding in file_findings(file)
     ]
     findings += patient.state.findings if patient.state is not None else ()
     for finding in findings:

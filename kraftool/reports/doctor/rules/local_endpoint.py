@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import attrgetter
 
+from kraftool.directory.metadata_summary import VoterSource
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import is_local
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.text import shell_text

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.directory.metadata_summary import VoterSource
 from kraftool.raft.endpoints import shown_voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.text import shell_text
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kraftool.directory.voter_set import matches
 from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import signatures as kinds
-from kraftool.reports.voters.voter_set import matches
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -63,5 +63,5 @@ def _trouble(voter: Voter, patient: ExaminedDirectory) -> str:
     directory_id = patient.summary.node.directory_id
     if not matches(voter, directory_id):
         return f"its directory.id is {directory_id}, but the voter set has {voter.directory_id}"
-    refused = patient.source.keeps_from_starting
+    refused = patient.judged.keeps_from_starting
     return f"Kafka refuses to start: {refused.text} ({refused.code})" if refused else ""

@@ -11,6 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.directory.node_directory import NodeDirectory
+from kraftool.directory.voter_history import Commitment, HistoryEntry
+from kraftool.directory.voter_set import (
+    keys_changed,
+)
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
@@ -18,11 +23,6 @@ from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.holding import rank, seats
-from kraftool.reports.voters.model import Commitment, HistoryEntry
-from kraftool.reports.voters.node_directory import NodeDirectory
-from kraftool.reports.voters.voter_set import (
-    keys_changed,
-)
 
 Sources = Sequence[NodeDirectory]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from kraftool.directory.metadata_summary import SnapshotSummary
 from kraftool.image.scram import MECHANISMS
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import Credential, CredentialChange
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.files.metadata_summary import SnapshotSummary
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import snapshot as kinds
 from kraftool.reports.text import shell_text

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.directory.voter_history import HistoryEntry, Origin
+from kraftool.directory.voter_set import keys_changed
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.text import shell_text
-from kraftool.reports.voters.model import HistoryEntry, Origin
-from kraftool.reports.voters.voter_set import keys_changed
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.directory.metadata_summary import VoterSource
+from kraftool.directory.voter_set import addresses
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.files.metadata_summary import VoterSource
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.text import shell_text
-from kraftool.reports.voters.voter_set import addresses
 
 _KEY = "controller.listener.names"
 

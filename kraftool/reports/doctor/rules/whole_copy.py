@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.text import shell_text
-from kraftool.reports.voters.node_directory import NodeDirectory
 
 _MOST_OFFSETS = 5
 

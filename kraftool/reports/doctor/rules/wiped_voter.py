@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.directory.voter_set import (
+    matches,
+)
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import signatures as kinds
-from kraftool.reports.voters.voter_set import (
-    matches,
-)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:

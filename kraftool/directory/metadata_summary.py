@@ -15,8 +15,8 @@ from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumState
+from kraftool.directory.log_summary import TypeCount
 from kraftool.raft.names import Voter, VoterSet
-from kraftool.reports.logs.summary import TypeCount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

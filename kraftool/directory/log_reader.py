@@ -2,7 +2,7 @@
 
 Owns a reading that decodes only what the summary is about: control records, feature levels,
 registrations, transactions. It refuses to know the file's name and neighbours; what damage means
-for Kafka is `directory/findings.py`.
+for Kafka is `reports/directory/findings.py`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ from kraftool.decoders.log_record import (
 )
 from kraftool.decoders.segment import BatchSpan, ReadAt
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
-from kraftool.reports.logs.native_reader import NativeReader, Taken, native_reader
-from kraftool.reports.logs.summary import (
+from kraftool.directory.log_summary import (
     ControlRecord,
     FeatureLevel,
     LogSummary,
     Registration,
+    count_types,
+    long_frame,
+    unknown_types,
 )
-from kraftool.reports.logs.types import count_types, long_frame, unknown_types
+from kraftool.directory.native_reader import NativeReader, Taken, native_reader
 
 MAX_PROBLEMS = 100
 """So many are listed; the rest of a garbage file is counted."""

@@ -1,6 +1,6 @@
 """The voters of a directory as values: the history by its records, and the settings.
 
-Owns the read model. It refuses to compare directories; that is `diff.py` and the rules beside it.
+Owns these values. It refuses to compare directories; that is `reports/voters/`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from dataclasses import field
 from enum import StrEnum
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.decoders.errors import Fault
 from kraftool.decoders.json_marks import Ids
+from kraftool.directory.metadata_summary import SnapshotSummary
 from kraftool.raft.names import NO_VOTERS, Endpoints, VoterSet
 from kraftool.raft.settings import Timing
-from kraftool.reports.files.metadata_summary import SnapshotSummary
-from kraftool.reports.findings.finding import Finding
 
 
 class Origin(StrEnum):
@@ -79,6 +79,13 @@ class HistoryEntry:
     verdict: CommitmentVerdict = CommitmentVerdict()
 
     @property
+    def words(self) -> str:
+        if self.voters is None:
+            return f"kraft.version {self.level}"
+        ids = ", ".join(map(str, sorted(voter.id for voter in self.voters)))
+        return f"voters {ids}"
+
+    @property
     def identity(self) -> tuple[bool, int, int, str]:
         """The same for the same record in two logs; a snapshot's bytes are its own."""
         digest = self.digest if self.origin is Origin.LOG else ""
@@ -116,6 +123,22 @@ class QuorumSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """A snapshot that has other voters or another kraft.version than the log at its offset."""
+
+    snapshot: str
+    """The name of its file."""
+    offset: int
+    """The snapshot's last one."""
+    before: HistoryEntry
+    """The entry of the log."""
+    entry: HistoryEntry | None
+    """The entry of the snapshot; None if it has none."""
+    changes: tuple[str, ...]
+    """What differs, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VoterHistory:
     """The history of the voters in the files of a directory."""
 
@@ -123,7 +146,9 @@ class VoterHistory:
     leaders: tuple[LeaderEntry, ...] = ()
     snapshots: tuple[SnapshotSummary, ...] = ()
     """Those that Kafka may load: live ones with a header."""
-    findings: tuple[Finding, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    left_out: tuple[Fault, ...] = ()
+    """The first record of a file that the history does not have, because there are too many."""
 
 
 NO_HISTORY = VoterHistory()

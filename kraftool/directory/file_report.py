@@ -1,7 +1,7 @@
 """One file of a data directory, decoded as far as a report needs it.
 
-Owns which decoder reads which kind, the bounds of what is kept, and the findings that a file gives
-rise to by itself. It refuses to compare files; that is `directory/findings.py`.
+Owns which decoder reads which kind, and the bounds of what is kept. What decoders found wrong is
+part of the value. It refuses to judge it and to compare files.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from kraftool.decoders import (
     checkpoint_files,
@@ -27,13 +27,9 @@ from kraftool.decoders.kinds import HEAD_SIZE, Detected, FileKind, detect
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.names import FileState
 from kraftool.decoders.redact import BROKER, config_value
-from kraftool.reports.files.log_findings import log_findings
-from kraftool.reports.findings.finding import Finding, FindingKind
-from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.logs.reader import Observe, summarize
-from kraftool.reports.logs.summary import LogSummary
-from kraftool.storage.entry import Entry, EntryPlace
+from kraftool.directory.log_reader import Observe, summarize
+from kraftool.directory.log_summary import LogSummary
+from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
 from kraftool.storage.source import ByteSource, StreamSource
 
 LARGEST_WHOLE = 32 << 20
@@ -127,7 +123,16 @@ class FileReport:
     state: FileState = FileState.LIVE
     by_name: bool = True
     content: Content | None = None
-    findings: tuple[Finding, ...] = ()
+    errors: tuple[DecodeError, ...] = ()
+    """What is wrong with the content, first why Kafka refuses it. A log has LogFaults instead."""
+    is_refused: bool = False
+    """True if Kafka does not accept the file because of the first error."""
+    unread: EntryProblem | None = None
+    """Why the file could not be read."""
+    is_misplaced: bool = False
+    """True if Kafka cannot use a file of this name in the partition's folder."""
+    fails_check: bool = False
+    """True if a closer look at the records of a snapshot found its form wrong."""
 
     @property
     def basename(self) -> str:
@@ -140,6 +145,12 @@ class FileReport:
     @property
     def log(self) -> LogSummary | None:
         return self.content if isinstance(self.content, LogSummary) else None
+
+    @property
+    def is_read_in_part(self) -> bool:
+        """True if only the first `LARGEST_WHOLE` bytes were read."""
+        is_read = self.content is not None and self.kind not in BATCH_KINDS
+        return is_read and self.size > LARGEST_WHOLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,27 +173,8 @@ class ReadOptions:
 _ALL = ReadOptions()
 
 
-def _unchanged(report: FileReport) -> FileReport:
-    return report
-
-
-class FileView(NamedTuple):
-    """The observers that one report adds to the reading of a file."""
-
-    observers: tuple[Observe, ...] = ()
-    end: Callable[[FileReport], FileReport] = _unchanged
-    """Called after the file was read. Returns the file's report, with more findings if there are
-    any."""
-
-
-def read_with(entry: Entry, options: ReadOptions, view: FileView) -> FileReport:
-    """Read a file for one report, which sees its batches."""
-    observers = (*options.observers, *view.observers)
-    return view.end(read_file(entry, replace(options, observers=observers)))
-
-
 def read_file(entry: Entry, options: ReadOptions = _ALL) -> FileReport:
-    """Read and decode one file. What cannot be read or decoded is among its findings."""
+    """Read and decode one file. Nothing is raised for what cannot be read or decoded."""
     report = FileReport(
         name=entry.name,
         path=entry.path,
@@ -195,10 +187,10 @@ def read_file(entry: Entry, options: ReadOptions = _ALL) -> FileReport:
         with entry.open() as source:
             return _read(report, entry, source, options)
     except KraftoolError as error:
-        finding = dir_kinds.UNREADABLE.at(entry.name, error.message, advice=error.hint)
+        unread = EntryProblem(name=entry.name, reason=error.message, hint=error.hint)
         detected = detect(entry.basename, b"", entry.size)
         kind = options.kind or detected.kind
-        return replace(report, kind=kind, state=detected.state, findings=(finding,))
+        return replace(report, kind=kind, state=detected.state, unread=unread)
 
 
 def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOptions) -> FileReport:
@@ -208,13 +200,11 @@ def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOpt
         detected = Detected(kind=options.kind, state=detected.state, by_name=False)
     report = replace(report, kind=detected.kind, state=detected.state, by_name=detected.by_name)
     if report.kind is FileKind.UNKNOWN:
-        return replace(report, findings=(_unknown(report, options),))
-    if not report.is_live and not options.leftovers:
-        # A snapshot that waits for its deletion may be what is needed to start again.
-        if not (report.kind is FileKind.CHECKPOINT and report.state is FileState.DELETED):
-            return report
-        quiet = replace(options, leftovers=True)
-        return replace(_read(report, entry, source, quiet), findings=())
+        return report
+    # A snapshot that waits for its deletion may be what is needed to start again.
+    is_deleted = report.kind is FileKind.CHECKPOINT and report.state is FileState.DELETED
+    if not report.is_live and not options.leftovers and not is_deleted:
+        return report
     if report.kind in BATCH_KINDS:
         summary = summarize(
             source.read_at,
@@ -223,17 +213,15 @@ def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOpt
             observers=options.observers,
             read_again=None if isinstance(source, StreamSource) else source.read_at,
         )
-        report = replace(report, content=summary, size=_size(source, report.size))
-        return replace(report, findings=log_findings(report.name, report.kind, summary))
-    data = source.read_at(0, LARGEST_WHOLE + 1)
-    findings: list[Finding] = []
-    if len(data) > LARGEST_WHOLE:
-        text = f"kraftool read only the first {LARGEST_WHOLE} bytes"
-        findings.append(dir_kinds.TOO_LARGE.at(report.name, text, position=LARGEST_WHOLE))
-        data = data[:LARGEST_WHOLE]
-    content, more = _decode(report, data, options)
+        return replace(report, content=summary, size=_size(source, report.size))
+    data = source.read_at(0, LARGEST_WHOLE)
+    content, errors, accepted = _decode(report, data, options)
     return replace(
-        report, content=content, findings=(*findings, *more), size=_size(source, report.size)
+        report,
+        content=content,
+        errors=errors,
+        is_refused=not accepted,
+        size=_size(source, report.size),
     )
 
 
@@ -242,76 +230,37 @@ def _size(source: ByteSource, listed: int) -> int:
     return listed if size is None else size
 
 
-def _unknown(report: FileReport, options: ReadOptions) -> Finding:
-    """A file that nothing tells the kind of: the only one asked for, or one among others."""
-    text = (
-        "empty" if not report.size else "kraftool cannot tell its kind from its name or its content"
-    )
-    kind = dir_kinds.UNKNOWN_KIND if options.leftovers else dir_kinds.UNKNOWN_FILE
-    return kind.at(report.name, text)
+_Errors = tuple[DecodeError, ...]
 
 
-def _of(kind: FindingKind, name: str, errors: Sequence[DecodeError]) -> tuple[Finding, ...]:
-    return tuple(kind.of_error(name, error) for error in errors)
-
-
-def _refused_or_odd(
-    name: str,
-    errors: Sequence[DecodeError],
-    *,
-    accepted: bool,
-    refused: FindingKind,
-    odd: FindingKind,
-) -> tuple[Finding, ...]:
-    """Decoders list first what makes Kafka refuse the file."""
-    if accepted:
-        return _of(odd, name, errors)
-    return _of(refused, name, errors[:1]) + tuple(
-        refused.of_error(name, error, advice="") for error in errors[1:]
-    )
-
-
-def _decode(
-    report: FileReport, data: bytes, options: ReadOptions
-) -> tuple[Content | None, tuple[Finding, ...]]:
-    name = report.name
-    errors: tuple[DecodeError, ...]
+def _decode(report: FileReport, data: bytes, options: ReadOptions) -> tuple[Content, _Errors, bool]:
+    """The content, what is wrong with it, and whether Kafka accepts it."""
     match report.kind:
         case FileKind.QUORUM_STATE:
             state, errors = quorum_state.decode(data)
-            return state, _refused_or_odd(
-                name, errors, accepted=state.accepted,
-                refused=dir_kinds.QUORUM_STATE, odd=dir_kinds.QUORUM_STATE_ODD,
-            )  # fmt: skip
+            return state, errors, state.accepted
         case FileKind.META_PROPERTIES:
             meta, errors = meta_properties.decode(data)
-            return meta, _refused_or_odd(
-                name, errors, accepted=meta.accepted, refused=dir_kinds.META, odd=dir_kinds.META_ODD
-            )
+            return meta, errors, meta.accepted
         case FileKind.LEADER_EPOCH_CHECKPOINT:
             epochs, errors = checkpoint_files.decode_leader_epochs(data)
-            return epochs, _refused_or_odd(
-                name, errors, accepted=epochs.accepted,
-                refused=dir_kinds.EPOCHS, odd=dir_kinds.EPOCHS_DIFFER,
-            )  # fmt: skip
+            return epochs, errors, epochs.accepted
         case FileKind.PARTITION_METADATA:
-            return _partition_metadata(report, data)
+            metadata, errors = checkpoint_files.decode_partition_metadata(data)
+            return metadata, errors, metadata.accepted
         case FileKind.OFFSET_CHECKPOINT:
             offsets, errors = checkpoint_files.decode_offsets(data)
-            return _entries(offsets.entries, options), _refused_or_odd(
-                name, errors, accepted=offsets.accepted,
-                refused=dir_kinds.OFFSETS, odd=dir_kinds.TEXT,
-            )  # fmt: skip
+            return _entries(offsets.entries, options), errors, offsets.accepted
         case FileKind.PRODUCER_STATE:
             producers, errors = producer_state.decode(data)
-            return _entries(producers.entries, options), _of(log_kinds.PRODUCER_STATE, name, errors)
+            return _entries(producers.entries, options), errors, True
         case FileKind.OFFSET_INDEX | FileKind.TIME_INDEX | FileKind.TXN_INDEX:
-            return _index(report, data, options)
+            return *_index(report, data, options), True
         case FileKind.PROPERTIES:
             loaded, errors = properties.decode(data)
-            return _settings(loaded, options), _of(dir_kinds.TEXT, name, errors)
+            return _settings(loaded, options), errors, True
         case _:
-            return PlainText(text=data[:1000].decode("utf-8", "replace")), ()
+            return PlainText(text=data[:1000].decode("utf-8", "replace")), (), True
 
 
 def _entries(entries: Sequence[Any], options: ReadOptions) -> EntryList:
@@ -330,9 +279,7 @@ _INDEX_DECODERS: dict[FileKind, Callable[[bytes, int], tuple[Any, tuple[DecodeEr
 }
 
 
-def _index(
-    report: FileReport, data: bytes, options: ReadOptions
-) -> tuple[EntryList, tuple[Finding, ...]]:
+def _index(report: FileReport, data: bytes, options: ReadOptions) -> tuple[EntryList, _Errors]:
     segment = names.parse_segment_name(report.basename)
     base_offset = segment.base_offset if segment is not None else 0
     index, errors = _INDEX_DECODERS[report.kind](data, base_offset)
@@ -343,30 +290,7 @@ def _index(
         tail=tuple(index.entry(number) for number in tail),
         zero_tail=index.zero_tail,
     )
-    return entries, _of(log_kinds.INDEX, report.name, errors)
-
-
-def _partition_metadata(report: FileReport, data: bytes) -> tuple[Content, tuple[Finding, ...]]:
-    metadata, errors = checkpoint_files.decode_partition_metadata(data)
-    findings = _refused_or_odd(
-        report.name,
-        errors,
-        accepted=metadata.accepted,
-        refused=dir_kinds.TOPIC_ID,
-        odd=dir_kinds.TEXT,
-    )
-    in_metadata = report.path.startswith(f"{names.METADATA_FOLDER}/")
-    if in_metadata and metadata.accepted and metadata.topic_id != names.METADATA_TOPIC_ID:
-        findings += (
-            dir_kinds.TOPIC_ID.at(
-                report.name,
-                "the topic id of another topic",
-                field="topic_id",
-                expected=names.METADATA_TOPIC_ID,
-                found=str(metadata.topic_id),
-            ),
-        )
-    return metadata, findings
+    return entries, errors
 
 
 def _settings(loaded: properties.Properties, options: ReadOptions) -> Settings:

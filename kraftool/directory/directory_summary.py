@@ -3,7 +3,7 @@
 Owns the rules by which a later file or record overrides an earlier one, as Kafka applies them when
 it starts: the newest snapshot, then the log from its offset on. Whether a record is committed
 cannot be seen in one directory; all of the log counts. It refuses to judge; that is
-`directory/findings.py`.
+`reports/directory/findings.py`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.image.metadata_version import release_name
-from kraftool.raft.endpoints import read_endpoint
-from kraftool.raft.names import NO_VOTERS, Endpoint, ReplicaKey, VersionRange, Voter, VoterSet
-from kraftool.reports.files.file_report import FileReport
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.log_summary import (
+    FIRST_OFFSET,
+    ControlRecord,
+    FeatureLevel,
+    LogSummary,
+    Registration,
+    TypeCount,
+)
+from kraftool.directory.metadata_summary import (
     Feature,
     FinalizedKRaftVersion,
     LastLeaderChange,
@@ -35,18 +40,9 @@ from kraftool.reports.files.metadata_summary import (
     TransactionCounts,
     VoterSource,
 )
-from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.reports.findings.kinds import snapshot as snap_kinds
-from kraftool.reports.logs.summary import (
-    FIRST_OFFSET,
-    ControlRecord,
-    FeatureLevel,
-    LogSummary,
-    Registration,
-    TypeCount,
-)
-
-_BROKEN = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code, dir_kinds.UNREADABLE.code})
+from kraftool.image.metadata_version import release_name
+from kraftool.raft.endpoints import read_endpoint
+from kraftool.raft.names import NO_VOTERS, Endpoint, ReplicaKey, VersionRange, Voter, VoterSet
 
 
 def summarize_directory(
@@ -122,7 +118,6 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
         if file.kind is not FileKind.CHECKPOINT or name is None:
             continue
         log = file.log or LogSummary()
-        broken = any(finding.code in _BROKEN for finding in file.findings)
         snapshots.append(
             SnapshotSummary(
                 file=file.name,
@@ -135,7 +130,7 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
                 timestamp=log.header_timestamp,
                 has_header=log.has_header,
                 has_footer=log.has_footer,
-                intact=not broken and log.has_header and log.has_footer and log.is_whole,
+                intact=log.is_whole_snapshot and not file.fails_check,
             )
         )
     return tuple(sorted(snapshots, key=lambda snapshot: (snapshot.offset, snapshot.epoch)))

@@ -3,7 +3,7 @@
 Owns the merging of log and snapshots by offset, as Kafka files them: a log record at its own
 offset, a snapshot's at its last contained one (-1 for 0-0). A snapshot that repeats what the log
 says adds nothing; one that says what the log cannot (it begins later, is damaged there, or a 0-0
-checkpoint that is gone told it first) adds an entry; one that contradicts the log is a finding.
+checkpoint that is gone told it first) adds an entry; one that contradicts the log is listed.
 Every report that speaks of voters goes by it: the events are collected as the files are read. It
 refuses to look at other directories.
 """
@@ -11,82 +11,84 @@ refuses to look at other directories.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
+from kraftool.decoders.errors import Fault
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.names import FileState, parse_checkpoint_name
-from kraftool.reports.files.directory_summary import base_offset, record_voters
-from kraftool.reports.files.file_report import FileReport
-from kraftool.reports.files.metadata_summary import LogExtent, MetadataSummary, SnapshotSummary
-from kraftool.reports.findings.finding import Finding
-from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.findings.kinds import snapshot as snap_kinds
-from kraftool.reports.voters.model import (
+from kraftool.directory.directory_summary import base_offset, record_voters
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.metadata_summary import LogExtent, MetadataSummary, SnapshotSummary
+from kraftool.directory.voter_history import (
+    Contradiction,
     HistoryEntry,
     LeaderEntry,
     Origin,
     VoterHistory,
 )
-from kraftool.reports.voters.voter_set import set_differences
+from kraftool.directory.voter_set import set_differences
 
 _VOTERS, _VERSION, _LEADER = "KRaftVoters", "KRaftVersion", "LeaderChange"
 MOST_KEPT = 100_000
 """Voters, endpoints and other entries of all events together that are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoterRecord:
-    """A control record about voters, as it was met in a file."""
-
-    type: str
-    offset: int
-    epoch: int
-    timestamp: int
-    position: int
-    last_offset: int
-    data: dict[str, Any]
-    digest: str
-    with_leader_change: bool
-
-
 @dataclass(slots=True)
 class Events:
-    """Collects events while files are read, by the name of the file."""
+    """Collects control records while files are read, by the name of the file."""
 
-    by_file: dict[str, list[VoterRecord]] = field(default_factory=dict)
-    dropped: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Position and offset of the first event of a file for which there was no room."""
+    entries: dict[str, list[HistoryEntry]] = field(default_factory=dict)
+    """As those of a log."""
+    leaders: dict[str, list[LeaderEntry]] = field(default_factory=dict)
+    left_out: dict[str, Fault] = field(default_factory=dict)
+    """The first record of a file for which there was no room."""
     _kept: int = 0
-    _leaders: dict[str, int] = field(default_factory=dict)
+    _led: dict[str, int] = field(default_factory=dict)
+    """Where the last batch with a LeaderChange begins."""
 
     def take(self, name: str, batch: RecordBatch, item: LogRecord) -> None:
         if item.type == _LEADER:
-            self._leaders[name] = batch.position
+            self._led[name] = batch.position
         if item.type not in (_VOTERS, _VERSION, _LEADER) or item.data is None:
             return
         self._kept += _weight(item.data)
+        data, offset, position = item.data, item.record.offset, position_in_file(batch, item.record)
         if self._kept > MOST_KEPT:
-            place = position_in_file(batch, item.record), item.record.offset
-            self.dropped.setdefault(name, place)
-            return
-        self.by_file.setdefault(name, []).append(
-            VoterRecord(
-                type=item.type,
-                offset=item.record.offset,
-                epoch=batch.epoch,
-                timestamp=item.record.timestamp,
-                position=position_in_file(batch, item.record),
-                last_offset=batch.last_offset,
-                data=item.data,
-                digest=hashlib.sha256(batch.data).hexdigest()[:32],
-                with_leader_change=self._leaders.get(name) == batch.position,
+            text = "there are too many leaders and voters to compare all of them"
+            left_out = Fault(reason=text, file=name, position=position, offset=offset)
+            self.left_out.setdefault(name, left_out)
+        elif item.type == _LEADER:
+            self.leaders.setdefault(name, []).append(
+                LeaderEntry(
+                    offset=offset,
+                    epoch=batch.epoch,
+                    leader_id=data["leaderId"],
+                    voters=tuple(voter["voterId"] for voter in data["voters"]),
+                    file=name,
+                    position=position,
+                )
             )
-        )
+        else:
+            self.entries.setdefault(name, []).append(
+                HistoryEntry(
+                    offset=offset,
+                    epoch=batch.epoch,
+                    origin=Origin.LOG,
+                    file=name,
+                    position=position,
+                    voters=record_voters(data) if item.type == _VOTERS else None,
+                    level=data["kRaftVersion"] if item.type == _VERSION else None,
+                    timestamp=item.record.timestamp,
+                    last_offset=batch.last_offset,
+                    digest=hashlib.sha256(batch.data).hexdigest()[:32],
+                    with_leader_change=self._led.get(name) == batch.position,
+                )
+            )
 
 
 def _weight(data: dict[str, Any]) -> int:
@@ -118,38 +120,25 @@ def history_of(
         for snapshot_summary in snapshots
         if snapshot_summary.state is FileState.LIVE and snapshot_summary.has_header
     ]
-    findings: list[Finding] = []
-    logged = [event for segment in segments for event in _named(events, segment.name)]
+    contradictions: list[Contradiction] = []
     entries: list[HistoryEntry] = []
-    for type in (_VERSION, _VOTERS):
-        track = _Track(type=type, log=summary.log, findings=findings)
-        track.log_entries([event for event in logged if event[1].type == type])
+    for of_voters in (False, True):
+        track = _Track(of_voters=of_voters, log=summary.log, contradictions=contradictions)
+        for segment in segments:
+            track.log_entries(events.entries.get(segment.name, ()))
         for snapshot in snapshots:
-            track.snapshot(snapshot, events.by_file.get(snapshot.file, ()))
+            track.snapshot(snapshot, events.entries.get(snapshot.file, ()))
         entries += track.with_changes()
-    for file in files:
-        if file.name in events.dropped:
-            position, offset = events.dropped[file.name]
-            text = "there are too many leaders and voters to compare all of them"
-            findings.append(
-                log_kinds.NOT_CHECKED.at(file.name, text, position=position, offset=offset)
-            )
     return VoterHistory(
         entries=tuple(sorted(entries, key=lambda entry: (entry.offset, entry.level is None))),
         leaders=tuple(
-            LeaderEntry(
-                offset=voter_record.offset,
-                epoch=voter_record.epoch,
-                leader_id=voter_record.data["leaderId"],
-                voters=tuple(voter["voterId"] for voter in voter_record.data["voters"]),
-                file=name,
-                position=voter_record.position,
-            )
-            for name, voter_record in logged
-            if voter_record.type == _LEADER
+            leader for segment in segments for leader in events.leaders.get(segment.name, ())
         ),
         snapshots=tuple(snapshots),
-        findings=tuple(findings),
+        contradictions=tuple(contradictions),
+        left_out=tuple(
+            events.left_out[file.name] for file in files if file.name in events.left_out
+        ),
     )
 
 
@@ -157,65 +146,44 @@ def _base(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def _named(events: Events, name: str) -> Iterable[tuple[str, VoterRecord]]:
-    return ((name, voter_record) for voter_record in events.by_file.get(name, ()))
-
-
 @dataclass(slots=True, kw_only=True)
 class _Track:
-    """The entries of one type, put together."""
+    """The entries with voters, or those with a kraft.version, put together."""
 
-    type: str
+    of_voters: bool
     log: LogExtent | None
-    findings: list[Finding]
+    contradictions: list[Contradiction]
     entries: list[HistoryEntry] = field(default_factory=list)
 
-    def log_entries(self, events: Iterable[tuple[str, VoterRecord]]) -> None:
+    def log_entries(self, read: Iterable[HistoryEntry]) -> None:
+        """Take what a segment says; segments come in the order of their offsets."""
         cut = self.log.cut if self.log is not None else None
-        for name, event in events:
-            if self.entries and event.offset <= self.entries[-1].offset:
+        for entry in self._own(read):
+            if self.entries and entry.offset <= self.entries[-1].offset:
                 continue  # offsets that go back are a finding of the log's own
-            self.entries.append(
-                HistoryEntry(
-                    offset=event.offset,
-                    epoch=event.epoch,
-                    origin=Origin.LOG,
-                    file=name,
-                    position=event.position,
-                    timestamp=event.timestamp,
-                    last_offset=event.last_offset,
-                    digest=event.digest,
-                    with_leader_change=event.with_leader_change,
-                    after_damage=cut is not None and event.offset >= cut,
-                    **self._value(event),
-                )
-            )
+            after_damage = cut is not None and entry.offset >= cut
+            self.entries.append(replace(entry, after_damage=True) if after_damage else entry)
 
-    def _value(self, event: VoterRecord) -> dict[str, Any]:
-        if self.type == _VOTERS:
-            return {"voters": record_voters(event.data)}
-        return {"level": event.data["kRaftVersion"]}
+    def _own(self, read: Iterable[HistoryEntry]) -> Iterator[HistoryEntry]:
+        return (entry for entry in read if (entry.voters is not None) == self.of_voters)
 
-    def snapshot(self, snapshot: SnapshotSummary, events: Iterable[VoterRecord]) -> None:
+    def snapshot(self, snapshot: SnapshotSummary, read: Iterable[HistoryEntry]) -> None:
         """Take what a snapshot says; snapshots come in the order of their offsets."""
-        event = next(
-            (voter_record for voter_record in events if voter_record.type == self.type), None
-        )
+        first = next(self._own(read), None)
         at = max(snapshot.offset, 0) - 1
         before = self._at(at)
-        if event is None:
+        if first is None:
             if snapshot.intact and self._certain(before, at) and before and before.level != 0:
                 self._contradiction(snapshot, before, None)
             return
-        entry = HistoryEntry(
+        entry = replace(
+            first,
             offset=at,
             epoch=snapshot.epoch,
             origin=Origin.BOOTSTRAP if at < 0 else Origin.SNAPSHOT,
-            file=snapshot.file,
-            position=event.position,
+            timestamp=None,
             last_offset=at,
-            digest=event.digest,
-            **self._value(event),
+            with_leader_change=False,
         )
         wrong = any(
             history_entry.contradicted and history_entry.offset <= at
@@ -249,18 +217,13 @@ class _Track:
     def _contradiction(
         self, snapshot: SnapshotSummary, before: HistoryEntry, entry: HistoryEntry | None
     ) -> None:
-        what = "voters" if self.type == _VOTERS else "kraft.version"
-        changes = _changes(before, entry) if entry is not None else ()
-        self.findings.append(
-            snap_kinds.LOG_VOTERS.at(
-                snapshot.file,
-                f"not the {what} of {before.file} at offset {before.offset}"
-                + "".join(f"; {change}" for change in changes),
-                position=entry.position if entry is not None else 0,
+        self.contradictions.append(
+            Contradiction(
+                snapshot=snapshot.file,
                 offset=max(snapshot.offset, 0) - 1,
-                field=self.type,
-                expected=_words(before),
-                found=_words(entry) if entry is not None else "nothing",
+                before=before,
+                entry=entry,
+                changes=_changes(before, entry) if entry is not None else (),
             )
         )
 
@@ -276,15 +239,8 @@ class _Track:
 
 def _changes(before: HistoryEntry | None, entry: HistoryEntry) -> tuple[str, ...]:
     if before is None:
-        return (_words(entry),)
+        return (entry.words,)
     if entry.voters is not None and before.voters is not None:
         return set_differences(before.voters, entry.voters)
     same = before.level == entry.level
     return () if same else (f"kraft.version {before.level} → {entry.level}",)
-
-
-def _words(entry: HistoryEntry) -> str:
-    if entry.voters is None:
-        return f"kraft.version {entry.level}"
-    ids = ", ".join(map(str, sorted(voter.id for voter in entry.voters)))
-    return f"voters {ids}"

@@ -7,11 +7,11 @@ any other, so that no secret comes near a report.
 from __future__ import annotations
 
 from kraftool.decoders.properties import Properties
+from kraftool.directory.directory_summary import static_voters
+from kraftool.directory.voter_history import QuorumSettings
 from kraftool.raft.endpoints import read_endpoint
 from kraftool.raft.names import Endpoint, Endpoints
 from kraftool.raft.settings import TIMING_KEYS, Timing
-from kraftool.reports.files.directory_summary import static_voters
-from kraftool.reports.voters.model import QuorumSettings
 
 _UNTOLD = frozenset({"", "0.0.0.0", "::"})
 """Hosts that are no address to reach a node by: Kafka puts the machine's own name there."""

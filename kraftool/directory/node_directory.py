@@ -1,7 +1,7 @@
-"""One data directory as one value: its files, who the node is, who voted when, and what was found.
+"""One data directory as one value: its files, who the node is, and who voted when.
 
 Owns what is known of a directory once its files were read, for every report. What is not known is
-None or empty. It refuses to read, and to find anything.
+None or empty. It refuses to read, and to judge.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import METADATA_FOLDER, segment_offset
 from kraftool.decoders.quorum_state import QuorumState
-from kraftool.reports.files.file_report import FileReport
-from kraftool.reports.files.metadata_summary import (
+from kraftool.directory.file_report import FileReport
+from kraftool.directory.metadata_summary import (
     LogExtent,
     MetadataSummary,
     NodeIds,
@@ -24,16 +24,15 @@ from kraftool.reports.files.metadata_summary import (
     SnapshotSummary,
     VoterSource,
 )
-from kraftool.reports.findings.finding import Finding
-from kraftool.reports.findings.kinds.directory import UNREADABLE
-from kraftool.reports.voters.model import (
+from kraftool.directory.repairs import RepairTrace
+from kraftool.directory.voter_history import (
     NO_HISTORY,
     HistoryEntry,
     QuorumSettings,
     VoterHistory,
 )
-from kraftool.reports.voters.voter_set import edited_node_id
-from kraftool.storage.entry import EntryPlace, FolderCounts
+from kraftool.directory.voter_set import edited_node_id
+from kraftool.storage.entry import EntryPlace, EntryProblem, FolderCounts, Severity
 from kraftool.storage.lock import Lock, LockState
 from kraftool.storage.witness_marker import WitnessMarker
 
@@ -74,15 +73,10 @@ class NodeDirectory:
     """True if the metadata partition exists, but its files could not be listed."""
     cut: frozenset[str] = frozenset()
     """The files that an archive ends inside of, which is told already."""
-    planned: frozenset[str] = frozenset()
-    """Checkpoints that a recovery plan made."""
-    was_repaired: bool = False
-    """True if the folder of a recovery plan is here."""
-    findings: tuple[Finding, ...] = ()
-    beside: tuple[Finding, ...] = ()
-    """Those of the PATH that it was read from, which are of no directory."""
-    keeps_from_starting: Finding | None = None
-    """Why Kafka exits when it starts on the directory; None if it starts."""
+    repairs: tuple[RepairTrace, ...] = ()
+    """The traces of recovery plans."""
+    problems: tuple[EntryProblem, ...] = ()
+    """What of the PATH could not be read or was passed over; its first directory has it."""
 
     @property
     def node(self) -> NodeIds:
@@ -164,10 +158,11 @@ class NodeDirectory:
     @property
     def is_log_unread(self) -> bool:
         """True if a segment could not be read, or the folder that has them could not be listed."""
+        of_files = (file.unread for file in self.files if file.unread is not None)
         names = (
-            os.path.basename(finding.file)
-            for finding in (*self.beside, *self.findings)
-            if finding.code == UNREADABLE.code
+            os.path.basename(problem.name)
+            for problem in (*self.problems, *of_files)
+            if problem.severity is not Severity.INFO
         )
         return any(name == METADATA_FOLDER or segment_offset(name) is not None for name in names)
 

@@ -408,7 +408,7 @@ LOG = (
     ),
     Claim(
         code="KT-LOG-MISSING",
-        says="There are snapshots but no log. The records after the snapshots are gone",
+        says="The records after the snapshots are gone. Kafka starts with an empty log",
         damage=d.lose_log, shows=(active, wiped),
     ),
 )  # fmt: skip

@@ -20,7 +20,7 @@ from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.names import NO_VOTERS
 from kraftool.reports.directory.epoch_file import covers_start, epoch_findings
 from kraftool.reports.directory.index_files import index_findings
-from kraftool.reports.directory.named_ends import named_ends
+from kraftool.reports.directory.named_ends import named_ends, trace_of_log
 from kraftool.reports.files.directory_summary import base_offset
 from kraftool.reports.files.false_upgrade import false_upgrade
 from kraftool.reports.files.file_report import FileReport
@@ -196,7 +196,10 @@ def _snapshots(case: NodeDirectory) -> Iterator[Finding]:
     live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
     newest = live[-1] if live else None
     if log is None:
-        if newest is not None and os.path.basename(newest.file) in case.planned:
+        trace = trace_of_log(case)
+        if trace:
+            yield log_kinds.MISSING.at(case.path, f"there is no .log file, but {trace}")
+        elif newest is not None and os.path.basename(newest.file) in case.planned:
             yield log_kinds.MISSING.at(
                 case.path,
                 "there is no .log file. The node begins one after the snapshot that a"
@@ -304,7 +307,7 @@ def _emptiness(case: NodeDirectory) -> Iterator[Finding]:
     known = [file for file in case.files if file.kind is not FileKind.UNKNOWN]
     if not known:
         yield dir_kinds.NOTHING.at(case.path, "no Kafka file was found here")
-    elif not case.was_used and not case.is_unlisted:
+    elif not case.was_used and not case.is_unlisted and not trace_of_log(case):
         yield log_kinds.NONE.at(
             case.path,
             "there is no metadata log here",

@@ -7,7 +7,7 @@ each directory is put together and judged. It refuses to render.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import field, replace
 
 from kraftool.decoders.batch import RecordBatch
@@ -282,7 +282,7 @@ def _directory(
         high_watermark=location.high_watermark,
         is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
         or any(file.place is EntryPlace.ROOT for file in ordered),
-        is_unlisted=os.path.join(path, METADATA_FOLDER) in reading.cut,
+        is_unlisted=_is_unlisted(path, reading.cut - {file.name for file in ordered}),
         cut=frozenset(file.name for file in ordered if file.name in reading.cut),
         planned=frozenset(repairs.checkpoints),
         was_repaired=bool(repairs.findings),
@@ -290,6 +290,17 @@ def _directory(
     return replace(
         directory,
         findings=in_order((*judge(directory, is_compared=reading.is_compared), *repairs.findings)),
+    )
+
+
+def _is_unlisted(path: str, unread: Collection[str]) -> bool:
+    """True if the metadata partition or one of its segments could not be opened, as where a link
+    leads nowhere."""
+    partition = os.path.join(path, METADATA_FOLDER)
+    return partition in unread or any(
+        segment_offset(os.path.basename(name)) is not None
+        and os.path.dirname(name) in (path, partition)
+        for name in unread
     )
 
 

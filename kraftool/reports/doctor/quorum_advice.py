@@ -176,7 +176,8 @@ def _needs(case: ElectionCase, node: NodeCase) -> Iterator[str]:
     elif case.is_stranger(node):
         yield f"{who} has an empty log and another directory id than voter {node.id}."
     else:
-        yield f"{who} is a voter with an empty log: it forgot what it confirmed and how it voted."
+        voted = "" if node.election is not None else " and how it voted"
+        yield f"{who} is a voter with an empty log: it forgot what it confirmed{voted}."
     yield (
         f"Start {node.id} only after the other voters have a leader. With an empty log it"
         " votes for any candidate, even one that lacks committed records."

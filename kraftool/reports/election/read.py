@@ -252,7 +252,8 @@ def _unseen(source: NodeDirectory, log: Log) -> str:
         finding.code == log_kinds.MISSING.code and finding.severity is not Severity.INFO
         for finding in source.findings
     )
-    return f"has a snapshot at {log.view().end.offset} and no log" if is_lost else ""
+    end = log.view().end.offset
+    return (f"has a snapshot at {end} and no log" if end else "lost its log") if is_lost else ""
 
 
 def marked(marker: WitnessMarker) -> str:

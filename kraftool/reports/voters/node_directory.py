@@ -71,7 +71,7 @@ class NodeDirectory:
     is_whole: bool = True
     """True if the data directory itself was read, and not only its partition."""
     is_unlisted: bool = False
-    """True if the metadata partition exists, but its files could not be listed."""
+    """True if the metadata partition exists, but its files or a segment could not be opened."""
     cut: frozenset[str] = frozenset()
     """The files that an archive ends inside of, which is told already."""
     planned: frozenset[str] = frozenset()

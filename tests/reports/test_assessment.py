@@ -117,6 +117,14 @@ def test_what_no_directory_shows_begins_where_the_best_log_ends() -> None:
     assert "from offset 594 on may exist that no directory shows" in sentence
 
 
+def test_an_offset_that_its_neighbours_contradict_makes_no_log_the_best() -> None:
+    """Voter 3 has a batch at 594 that claims offset 990, and voter 2 was not given."""
+    case = at_rest({1: 183, 3: 991}, leader=3)
+    node = case.by_id[3]
+    assessment = assess(case.with_node(replace(node, log=replace(node.log, odd=594))))
+    assert (assessment.lost_range, assessment.unseen_from) == ((183, None), 594)
+
+
 @pytest.mark.parametrize(("reaches", "forgetful"), [(90, {2, 3}), (100, {1, 2, 3})])
 def test_batches_behind_damage_are_evidence_against_their_leader(
     reaches: int, forgetful: set[int]

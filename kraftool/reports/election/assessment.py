@@ -220,7 +220,7 @@ def assess(case: ElectionCase) -> Assessment:
         is_on_minority=bool(weighing)
         and not unseen
         and all(not loss.standing.is_grave for loss in weighing),
-        unseen_from=_end_of_best(case) if unseen else None,
+        unseen_from=_end_of_best(known.case) if unseen else None,
         running=running,
         addresses=_addresses(case, sorted(case.voters.ids)),
         not_given_hosts=tuple(_hosts(case, _not_given(case))),

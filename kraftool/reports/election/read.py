@@ -320,6 +320,7 @@ def _log(source: NodeDirectory, listener: str, notes: list[str]) -> Log:
         voter_sets=tuple(sorted(sets.items(), key=lambda pair: pair[0])),
         kraft_versions=tuple(sorted(levels.items())),
         behind=behind,
+        is_end_known=_is_end_known(extent, behind),
         is_torn=is_torn,
         odd=_odd(source, extent) if extent is not None else None,
         leaders=tuple(
@@ -329,6 +330,13 @@ def _log(source: NodeDirectory, listener: str, notes: list[str]) -> Log:
         ),
         last_timestamp_ms=extent.last_timestamp_ms if extent is not None and behind is None else -1,
     )
+
+
+def _is_end_known(extent: LogExtent | None, behind: OffsetAndEpoch | None) -> bool:
+    """True if the end of a damaged log is a sound batch, and no header contradicts another one."""
+    if extent is None or behind is None:
+        return False
+    return extent.ends_soundly and extent.odd is None
 
 
 def _odd(source: NodeDirectory, extent: LogExtent) -> int | None:

@@ -210,6 +210,7 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
         breaks=tuple(sorted(breaks)),
         last_timestamp_ms=last_timestamp_ms,
         cut=min(cuts, default=None),
+        ends_soundly=segments[-1].log is not None and not segments[-1].log.walked.is_torn,
         odd=min([*odd[:1], *_odd_epochs(start, epochs)], default=None),
     )
 

@@ -131,6 +131,8 @@ class LogExtent(LogSpan):
     """Offsets before which something is missing or damaged."""
     cut: int | None = None
     """Where Kafka would cut the log if it started on it; a gap it does not notice."""
+    ends_soundly: bool = True
+    """True if the last bytes of the log are a sound batch, damaged or not before it."""
 
     @property
     def rank(self) -> tuple[int, int]:

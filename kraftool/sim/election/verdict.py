@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kraftool.reports.election.assessment_words import running_sentences, why_unknown
 from kraftool.reports.findings.status import Status, overall_status
-from kraftool.reports.text.words import listed, many
+from kraftool.reports.text.words import listed, many, offsets
 from kraftool.sim.election.advice import AdviceStep, next_steps
 from kraftool.sim.election.chances import Failures
 from kraftool.sim.election.evidence import Likelihood
@@ -168,13 +168,13 @@ def _graves(report: Report) -> Iterable[str]:
         grave = [loss for loss in report.losses_by(leader) if loss.standing.is_grave]
         yield f"DATA LOSS if {leader} leads: {'; '.join(map(lost, grave))}."
     for leader in report.unseen:
-        end = report.assessment.unseen_from
-        if end is None:
-            end = report.case.by_id[leader].end.offset
-        yield (
-            f"DATA LOSS if {leader} leads: records from offset {end} on may be committed, but"
-            f" no directory shows them: {why_unknown(report.assessment)}."
-        )
+        first, bound = report.assessment.unseen_from, (report.assessment.lost_range or (0, None))[1]
+        if first is None:
+            first = report.case.by_id[leader].end.offset
+        what = f"records from offset {first} on may be committed, but no directory shows them"
+        if bound is not None and bound > first:
+            what = f"{offsets(first, bound)} may be committed, but no log can be read as far"
+        yield f"DATA LOSS if {leader} leads: {what}: {why_unknown(report.assessment)}."
 
 
 def _minors(report: Report) -> Iterable[str]:

@@ -1,17 +1,20 @@
 """The traces of `recover apply` in a directory: plans that are half done, or were carried out.
 
 Owns the findings of it that every report tells: a node that starts on a half-done directory makes
-it worse. Of a journal it reads the stages, and which checkpoints the plan makes: a node goes on
-from such a one without a log. Whether the files are as planned is for `recover verify`.
+it worse. Of a journal it reads the stages, and which files the plan makes: a node goes on from such
+a checkpoint without a log, and begins the epoch of such a quorum-state. Whether all files are as
+planned is for `recover verify`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import field
 
+from kraftool.decoders import quorum_state
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, segment_offset
@@ -21,6 +24,7 @@ from kraftool.reports.findings.kinds import repair as kinds
 from kraftool.storage.files import Files
 from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.repair_journal import NAME, Entry, Stage, entries_at, folders_in, stage_of
+from kraftool.storage.source import FileSource
 
 
 @dataclass(slots=True)
@@ -28,8 +32,9 @@ class Repairs:
     """All plans that have a folder in a metadata partition's."""
 
     findings: list[Finding] = field(default_factory=list)
-    checkpoints: set[str] = field(default_factory=set)
-    """The names of those that a node goes on from without a log, as an applied plan left them."""
+    planned: set[str] = field(default_factory=set)
+    """The names of checkpoints that a node goes on from without a log, as an applied plan left
+    them; and quorum-state, if it is as a plan wrote it: then no node has run since."""
 
 
 def repairs_in(location: Location) -> Repairs:
@@ -49,7 +54,7 @@ def repairs_in(location: Location) -> Repairs:
     for folder in folders:
         try:
             entries = entries_at(Files(), os.path.join(folder, NAME))
-            checkpoints = _without_log(entries, partition)
+            planned = _without_log(entries, partition) | _quorum_state(entries, partition)
         except OSError as error:
             finding = kinds.KEPT.at(folder, f"it cannot be read: {error.strerror or error}")
         except KraftoolError as error:
@@ -58,7 +63,7 @@ def repairs_in(location: Location) -> Repairs:
             stage = stage_of(entries)
             finding = _finding(folder, stage, location.data_directory)
             if stage is Stage.APPLIED:
-                repairs.checkpoints |= checkpoints
+                repairs.planned |= planned
         repairs.findings.append(finding)
     return repairs
 
@@ -70,9 +75,8 @@ def _without_log(entries: Sequence[Entry], partition: str) -> set[str]:
     for entry in entries:
         changes = entry.get("changes")
         for change in changes if isinstance(changes, list) else ():
-            target = change.get("target") if isinstance(change, dict) else None
-            name = target.get("name") if isinstance(target, dict) else None
-            if not isinstance(name, str):
+            name = _target_name(change)
+            if not name:
                 continue
             if "before" not in change and parse_checkpoint_name(name):
                 made.add(name)
@@ -81,6 +85,35 @@ def _without_log(entries: Sequence[Entry], partition: str) -> set[str]:
     if made or kept or not removed:
         return made
     return {name for name in os.listdir(partition) if parse_checkpoint_name(name)}
+
+
+def _quorum_state(entries: Sequence[Entry], partition: str) -> set[str]:
+    """Return the name of quorum-state if the file has the content that a plan gave it."""
+    names: list[str] = []
+    wanted: object = None
+    for entry in entries:
+        match entry:
+            case {"kind": "begin", "changes": list() as changes}:
+                names = [_target_name(change) for change in changes]
+            case {"kind": "ready", "after": list() as after}:
+                by_name = dict(zip(names, after, strict=False))
+                wanted = by_name.get(quorum_state.FILE_NAME, wanted)
+    if not isinstance(wanted, dict) or not isinstance(wanted.get("fingerprint"), dict):
+        return set()
+    try:
+        with FileSource(os.path.join(partition, quorum_state.FILE_NAME)) as file:
+            content = file.read_at(0, file.size())
+    except KraftoolError:
+        return set()
+    is_planned = hashlib.sha256(content).hexdigest() == wanted["fingerprint"].get("sha256")
+    return {quorum_state.FILE_NAME} if is_planned else set()
+
+
+def _target_name(change: object) -> str:
+    match change:
+        case {"target": {"name": str() as name}}:
+            return name
+    return ""
 
 
 def _finding(folder: str, stage: Stage, directory: str) -> Finding:

@@ -284,7 +284,7 @@ def _directory(
         or any(file.place is EntryPlace.ROOT for file in ordered),
         is_unlisted=_is_unlisted(path, reading.cut - {file.name for file in ordered}),
         cut=frozenset(file.name for file in ordered if file.name in reading.cut),
-        planned=frozenset(repairs.checkpoints),
+        planned=frozenset(repairs.planned),
         was_repaired=bool(repairs.findings),
     )
     return replace(

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kraftool.decoders import quorum_state
 from kraftool.decoders.checkpoint_files import EpochEntry, LeaderEpochCheckpoint
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.kinds import FileKind
@@ -75,7 +76,7 @@ class NodeDirectory:
     cut: frozenset[str] = frozenset()
     """The files that an archive ends inside of, which is told already."""
     planned: frozenset[str] = frozenset()
-    """Checkpoints that a recovery plan made."""
+    """Files as a recovery plan left them: checkpoints, and quorum-state until a node runs."""
     was_repaired: bool = False
     """True if the folder of a recovery plan is here."""
     findings: tuple[Finding, ...] = ()
@@ -131,6 +132,11 @@ class NodeDirectory:
     def is_running(self) -> bool:
         """True if another process holds the lock: the files then differ by when each was read."""
         return self.lock.state is LockState.HELD
+
+    @property
+    def begins_planned_epoch(self) -> bool:
+        """True if a recovery plan wrote quorum-state, and no node has run since."""
+        return quorum_state.FILE_NAME in self.planned
 
     @property
     def was_used(self) -> bool:

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kraftool.client.change import Check, CheckResult, blocked, caution, fine, leadership
+from kraftool.client.grades import Grade
 from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LOOKS_APART_S
 from kraftool.client.voter_calls import call_checks
+from kraftool.net.errors import Failure
 from kraftool.raft.messages import DescribeQuorumResponse
 from kraftool.raft.names import Endpoint
 from kraftool.reports.text.json_form import in_json
@@ -128,6 +130,7 @@ def may_stop(judgement: Judgement, node_id: int) -> StopPermission:
                 blocked(words, "wait until one leader stays and commits")
                 for words in judgement.unsettled
             ]
+            checks += _refusing(judgement, node_id)
             checks += _without(judgement, node_id)
             checks += (
                 [caution(_SEVERAL)] if len(voters) > 3 and node_id == now.quorum.leader_id else []
@@ -157,6 +160,18 @@ def _too_few(count: int) -> Check:
         f"{many(count, 'voter')}: without one of them nothing can be committed",
         "add voters first (kraftool quorum add-controller), or accept that the quorum stops",
     )
+
+
+def _refusing(judgement: Judgement, node_id: int) -> Iterator[Check]:
+    """Yield that a voter seems to stop already: it fetched just now, and refuses connections."""
+    node, standing = judgement.view.node(node_id), judgement.standing(node_id)
+    if node is None or standing is None or standing.grade is not Grade.OUT_OF_REACH:
+        return
+    if node.failure is Failure.REFUSED:
+        yield blocked(
+            f"node {node_id} may be stopping already: {standing.reason}",
+            "ask again in some seconds. If it is down then, start it",
+        )
 
 
 def _without(judgement: Judgement, node_id: int) -> Iterator[Check]:

@@ -84,12 +84,11 @@ def _status(report: Report) -> Status:
 
 
 def _who(report: Report) -> str:
-    if not report.runs:  # only runs show how likely each leader is, and how long it takes
-        only = ", the only one that can win" if len(report.leaders) == 1 else ""
-        return f"{_danger(report)}A leader can be elected: {listed(report.leaders, 'or')}{only}."
-    who = listed(report.leaders, "or")
+    who, trouble = listed(report.leaders, "or"), _trouble(report)
     if len(report.leaders) == 1:
         who += ", the only one that can win"
+    if not report.runs:  # only runs show how likely each leader is, and how long it takes
+        return f"{trouble}{'Possible leader' if trouble else 'A leader can be elected'}: {who}."
     for outlook in report.outlooks:
         if outlook.likelihood is Likelihood.LIKELY:
             who += f", likely {outlook.node}"
@@ -98,9 +97,11 @@ def _who(report: Report) -> str:
         some = f"in {report.runs - report.without_leader} of {many(report.runs, 'run')}"
         time = f"{some}, and then {time}" if time else some
     end = f"; {time}." if time else "."
-    if report.is_last_majority and not _danger(report):
+    if trouble:
+        return f"{trouble}Possible leader: {who}{end}"
+    if report.is_last_majority:
         return f"Leader possible, but no failure is tolerated: {who}{end}"
-    return f"{_danger(report)}A leader is elected: {who}{end}"
+    return f"A leader is elected: {who}{end}"
 
 
 def _time(report: Report) -> str:
@@ -112,10 +113,11 @@ def _time(report: Report) -> str:
     return f"if all start together, within {half} in half of {runs}, {most} in 95%"
 
 
-def _danger(report: Report) -> str:
-    """That it is no good news, where leaders cut off what may have been committed."""
+def _trouble(report: Report) -> str:
+    """Return why a leader is no good news: it cuts off what may have been committed, or runs no
+    controller. Empty if it is good news."""
     if not report.grave and not report.unseen:
-        return ""
+        return "No controller can lead. " if report.without_controller else ""
     is_sure = set(report.leaders) <= {loss.leader for loss in report.grave}
     return "Records are lost. " if is_sure else "Records may be lost. "
 

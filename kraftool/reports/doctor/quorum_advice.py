@@ -25,15 +25,17 @@ def quorum_commands(
     without_data: Sequence[str] = (),
     *,
     stopping: Sequence[int] = (),
+    foreign: Sequence[str] = (),
 ) -> Iterator[tuple[str, str]]:
     """Yield why to run a command, and the command line. `command` is the one that asks.
 
     `without_data` are those of the PATHs that lead to no data directory. Commands that read data
     directories do not name them, because they refuse such a PATH. `stopping` are the nodes whose
-    controllers exit at a record.
+    controllers exit at a record. `foreign` are PATHs of another cluster, which a plan refuses.
     """
-    given = [path for path in paths if path not in without_data] or [tools.NO_PATH]
-    without = _without(without_data)
+    left_out = {*without_data, *foreign}
+    given = [path for path in paths if path not in left_out] or [tools.NO_PATH]
+    without = "".join((_without(without_data, _GONE), _without(foreign, _FOREIGN)))
     absent = assessment.not_given
     if assessment.running.is_majority:
         yield "To ask the controllers that run", health_command(assessment)
@@ -112,17 +114,20 @@ def _is_of_a_node(path: str) -> bool:
     return os.path.isdir(path) or path.endswith(".properties")
 
 
-def _without(paths: Sequence[str]) -> str:
-    """Return which PATHs a command does not name, and why."""
+def _without(paths: Sequence[str], why: tuple[str, str]) -> str:
+    """Return which PATHs a command does not name, and why: in words for one, and for several."""
     if not paths:
         return ""
-    are = f"are left out: their data directories are {_GONE}"
-    if len(paths) == 1:
-        are = f"is left out: its data directory is {_GONE}"
+    one, several = why
+    are = f"are left out: {several}" if len(paths) > 1 else f"is left out: {one}"
     return f" ({listed(paths)} {are})"
 
 
-_GONE = "missing or empty"
+_GONE = (
+    "its data directory is missing or empty",
+    "their data directories are missing or empty",
+)
+_FOREIGN = ("it belongs to another cluster", "they belong to another cluster")
 
 
 def health_command(assessment: Assessment) -> str:

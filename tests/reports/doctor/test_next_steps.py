@@ -374,3 +374,15 @@ def test_a_record_that_does_not_fit_a_wrong_snapshot_is_not_to_be_replaced(tmp_p
     assert diagnosis.finding.text.endswith(". More records that do not fit: 1")
     assert diagnosis.finding.advice.startswith("this state began with a snapshot")
     assert "leave the log alone" in diagnosis.finding.advice
+
+
+def test_no_line_for_a_plan_names_a_directory_of_another_cluster(real: Real) -> None:
+    """recover plan refuses two clusters."""
+    paths = [real(id) for id in (2, 3)]
+    (paths[0] / PARTITION / LOG).unlink()
+    other = real(1, "kafka-4.3.0/upgrade")
+    lines = [command for _, command in doctor(*paths, other).commands]
+    plans = [line for line in lines if line.startswith("kraftool recover plan ")]
+    assert plans
+    assert all(str(paths[0]) in line and str(other) not in line for line in plans)
+    assert any("it belongs to another cluster" in why for why, _ in doctor(*paths, other).commands)

@@ -6,7 +6,8 @@ Owns which command follows from the judgement. It refuses to judge.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
@@ -26,12 +27,14 @@ def quorum_commands(
     *,
     stopping: Sequence[int] = (),
     foreign: Sequence[str] = (),
+    own_settings: Mapping[int, str] = MappingProxyType({}),
 ) -> Iterator[tuple[str, str]]:
     """Yield why to run a command, and the command line. `command` is the one that asks.
 
     `without_data` are those of the PATHs that lead to no data directory. Commands that read data
     directories do not name them, because they refuse such a PATH. `stopping` are the nodes whose
     controllers exit at a record. `foreign` are PATHs of another cluster, which a plan refuses.
+    `own_settings` are the server.properties that were given of voters whose data was not.
     """
     left_out = {*without_data, *foreign}
     given = [path for path in paths if path not in left_out] or [tools.NO_PATH]
@@ -49,7 +52,7 @@ def quorum_commands(
         return
     if assessment.next_step is NextStep.GIVE_OTHERS and assessment.voters:
         yield "To ask first if the quorum has a leader", health_command(assessment)
-        yield from _with_absent(assessment, given)
+        yield from _with_absent(assessment, given, own_settings)
         ids = ",".join(map(str, absent))
         lost = ("--set", f"lost={ids}")
         yield (
@@ -68,7 +71,9 @@ def quorum_commands(
         )
 
 
-def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _with_absent(
+    assessment: Assessment, given: Sequence[str], own_settings: Mapping[int, str]
+) -> Iterator[tuple[str, str]]:
     """Yield the commands that collect the state of voters that were not given, and the plan."""
     hosts = {
         voter: host
@@ -77,15 +82,20 @@ def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple
     }
     # Nodes of one cluster often have the same paths. The words say that this is a guess.
     places = (os.path.abspath(path) for path in given if _is_of_a_node(path))
-    path = next(places, tools.NO_PATH)
+    guess = next(places, tools.NO_PATH)
+    paths = {voter: os.path.abspath(path) for voter, path in own_settings.items()}
     plan = ["kraftool", "recover", "plan", *given]
     if hosts:
         names = listed(f"{voter} (host {host})" for voter, host in hosts.items())
+        places_there = (
+            f"{host}:{paths[voter]}" if voter in paths else host for voter, host in hosts.items()
+        )
+        path = () if hosts.keys() <= paths.keys() else (guess,)
         yield (
             f"To collect the state of voter {names}, if the path there is the same",
             tools.line(
-                "kraftool", "recover", "collect", "--ssh", ",".join(dict.fromkeys(hosts.values())),
-                path, "--out", _COLLECTED,
+                "kraftool", "recover", "collect", "--ssh", ",".join(dict.fromkeys(places_there)),
+                *path, "--out", _COLLECTED,
             ),
         )  # fmt: skip
     carried = [voter for voter in assessment.not_given if voter not in hosts]
@@ -93,7 +103,7 @@ def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple
         file = f"voter-{voter}.collect"
         yield (
             f"On the host of voter {voter}, if the path there is the same, to collect its state",
-            tools.line("kraftool", "recover", "collect", path, "--out", file),
+            tools.line("kraftool", "recover", "collect", paths.get(voter, guess), "--out", file),
         )
         plan.append(file)
     files = "its file is" if len(carried) == 1 else "their files are"

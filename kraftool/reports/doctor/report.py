@@ -128,6 +128,7 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
                 examination.without_data,
                 stopping=stopping,
                 foreign=_foreign(examination),
+                own_settings=_without_data(examination),
             )
         )
     return DoctorReport(
@@ -150,6 +151,17 @@ def _foreign(examination: Examination) -> tuple[str, ...]:
     home = home_cluster(sources)
     names = (source.name for source in sources if is_foreign(source, home))
     return tuple(name for name in names if name in examination.paths)
+
+
+def _without_data(examination: Examination) -> dict[int, str]:
+    """Return the server.properties of nodes whose data directory is not there, by node id."""
+    return {
+        directory.source.settings.node_id: directory.settings_file
+        for directory in examination.patients
+        if directory.source.settings is not None
+        and directory.source.settings.node_id is not None
+        and directory.settings_file in examination.without_data
+    }
 
 
 def _stopping(sections: Iterable[DirectoryDiagnoses]) -> set[int]:

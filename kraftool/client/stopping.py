@@ -181,7 +181,8 @@ def _without(judgement: Judgement, node_id: int) -> Iterator[Check]:
         if not voter.counts:
             yield caution(f"voter {voter.id} does not count: {voter.reason}")
     ready = [voter.id for voter in others if voter.counts]
-    words = f"{len(ready)} of {len(judgement.voters)} voters are ready without node {node_id}"
+    are = "is" if len(ready) == 1 else "are"
+    words = f"{len(ready)} of {len(judgement.voters)} voters {are} ready without node {node_id}"
     if len(ready) < judgement.majority:
         yield blocked(
             f"{words}, but {judgement.majority} are needed",

@@ -580,3 +580,19 @@ def test_a_node_on_which_kafka_exits_is_repaired_before_another_one_restarts(
     ran = kraftool("simulate-election", *FEW, *(quorum[node] for node in (1, 2, 3)))
     assert "Do not restart voter 1 or 3 now: the quorum could lose its leader." in ran.words
     assert "Repair node 2 and bring it back first." in ran.words
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("simulate-election", *FEW), "The only voter: 1."),
+        (("simulate-election", *FEW, "--down", "1"), "no voter is available (1 is down)"),
+        (("recover", "plan"), "kraftool read the directory of the only voter, and nothing there"),
+    ],
+)
+def test_a_quorum_of_one_is_told_in_the_singular(
+    command: tuple[str, ...], said: str, fixtures_dir: Path, kraftool: Run
+) -> None:
+    ran = kraftool(*command, fixtures_dir / "kafka-4.3.0/static-single/node-1/data")
+    assert said in words(ran.text)
+    assert "1 of 1" not in words(ran.text)

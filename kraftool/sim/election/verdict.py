@@ -300,10 +300,9 @@ def _why(report: Report) -> str:
             available = f"only voter {reaching[0]} is available"
         elif reaching:
             available = f"only voters {listed(reaching)} are available"
-        return (
-            f"{available}, and a majority is {voters.majority} of {many(len(voters), 'voter')}"
-            f" ({_missing(report, gone)})"
-        )
+        if len(voters) > 1:
+            available += f", and a majority is {voters.majority} of {len(voters)} voters"
+        return f"{available} ({_missing(report, gone)})"
     refusals = [refusal for chance in report.chances for refusal in chance.refusals]
     reasons = [refusal.reason for refusal in refusals if refusal.kind != "silent"]
     if reasons:

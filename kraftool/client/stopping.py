@@ -130,7 +130,7 @@ def may_stop(judgement: Judgement, node_id: int) -> StopPermission:
                 blocked(words, "wait until one leader stays and commits")
                 for words in judgement.unsettled
             ]
-            checks += _refusing(judgement, node_id)
+            checks += _not_reached(judgement, node_id)
             checks += _without(judgement, node_id)
             checks += (
                 [caution(_SEVERAL)] if len(voters) > 3 and node_id == now.quorum.leader_id else []
@@ -162,12 +162,15 @@ def _too_few(count: int) -> Check:
     )
 
 
-def _refusing(judgement: Judgement, node_id: int) -> Iterator[Check]:
-    """Yield that a voter seems to stop already: it fetched just now, and refuses connections."""
+def _not_reached(judgement: Judgement, node_id: int) -> Iterator[Check]:
+    """Yield that a voter is down already, or seems to stop: it fetched just now, and refuses
+    connections."""
     node, standing = judgement.view.node(node_id), judgement.standing(node_id)
-    if node is None or standing is None or standing.grade is not Grade.OUT_OF_REACH:
+    if node is None or standing is None:
         return
-    if node.failure is Failure.REFUSED:
+    if standing.grade is Grade.DOWN:
+        yield caution(f"node {node_id} is down already ({node.problem})", "start it")
+    elif standing.grade is Grade.OUT_OF_REACH and node.failure is Failure.REFUSED:
         yield blocked(
             f"node {node_id} may be stopping already: {standing.reason}",
             "ask again in some seconds. If it is down then, start it",

@@ -110,7 +110,8 @@ def test_a_voter_that_refuses_connections_but_fetched_just_now_may_be_stopping()
     assert answer.reason.startswith("node 3 may be stopping already: it fetches, but")
     voters = (replica(1), replica(2), replica(3, fetched=NOW - SILENT_MS))
     answer = _may_stop(THEN, _quorum(*voters, others=[KAFKAS[0], refusing]), 3)
-    assert answer.verdict is StopVerdict.YES, "it is down"
+    assert answer.verdict is StopVerdict.YES, "the others do without it"
+    assert "node 3 is down already (refused)" in [check.reason for check in answer.checks]
 
 
 def test_the_leader_may_stop_only_if_another_controller_is_ready() -> None:

@@ -260,7 +260,11 @@ class Output:
     @property
     def is_watched(self) -> bool:
         """True if somebody sees narration on a terminal."""
-        return not self.quiet and sys.stderr is not None and sys.stderr.isatty()
+        return not self.quiet and self.stderr_is_terminal
+
+    @property
+    def stderr_is_terminal(self) -> bool:
+        return sys.stderr is not None and sys.stderr.isatty()
 
     @property
     def is_abandoned(self) -> bool:

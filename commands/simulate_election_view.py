@@ -225,11 +225,13 @@ def _promise(state: ElectionState | None) -> str:
 def _voters(output: Output, report: Report) -> None:
     voters = report.case.voters
     if voters:
-        ids = listed(sorted(voters.ids))
+        who = f"The only voter: {next(iter(voters.ids))}."
+        if len(voters) > 1:
+            ids = listed(sorted(voters.ids))
+            who = f"Voters: {ids}; {voters.majority} of {len(voters)} are a majority."
         output.rich(
             Text(
-                f"Voters: {ids}; {voters.majority} of {len(voters)} are a majority."
-                f" kraft.version {report.case.kraft_version}",
+                f"{who} kraft.version {report.case.kraft_version}",
                 style=QUIET,
             )
         )

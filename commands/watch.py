@@ -191,6 +191,11 @@ def _show(
         raise UsageError(
             "a dashboard needs a terminal", hint="use --once to print it, and -o json for scripts"
         )
+    if not is_served and not Output().stderr_is_terminal:
+        raise UsageError(
+            "a dashboard needs a terminal on stderr too, because it draws there",
+            hint="do not redirect stderr, or use --once to print the quorum",
+        )
 
     from kraftool.tui.app import WatchApp
     from kraftool.tui.views import VIEWS, named

@@ -6,7 +6,6 @@ about exit codes: `commands/output.py` maps errors to them.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from kraftool.decoders.dataclass import dataclass
@@ -95,26 +94,14 @@ class DecodeError(KraftoolError):
 
     def __eq__(self, other: object) -> bool:
         """True if both say the same: a report keeps errors as values."""
-        return isinstance(other, DecodeError) and self._said == other._said
+        return isinstance(other, DecodeError) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash(self.describe())
+        return hash(self.message)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to make a copy in another process, which needs more than the message."""
-        return partial(DecodeError, **self._said), ()
-
-    @property
-    def _said(self) -> dict[str, Any]:
-        return {
-            "reason": self.reason,
-            "position": self.position,
-            "path": self.path,
-            "expected": self.expected,
-            "found": self.found,
-            "file": self.file,
-            "count": self.count,
-        }
+        # An exception is made again from its message alone, and this one takes more than that.
+        return DecodeError.__new__, (DecodeError, self.message), vars(self)
 
     def describe(self) -> str:
         return self.fault().describe()

@@ -297,7 +297,7 @@ class Scan:
             searched = _resync(window, position + 1, work, position + size)
             if searched is None and _stands(window, batch):
                 return batch
-            problem = ("the CRC does not match and no batch follows", "", "")
+            problem = ("the CRC does not match, and no batch begins where this one ends", "", "")
         following, zeros = searched or _resync(window, position + 1, work) or (position, False)
         return _damage(position, following, window, zeros and starts_with_zero, problem)
 

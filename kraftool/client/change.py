@@ -16,6 +16,7 @@ from kraftool.client.reaching import broker_words
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import majority_of
 from kraftool.reports.text.json_form import in_json
+from kraftool.reports.text.words import many
 
 
 class CheckResult(StrEnum):
@@ -140,7 +141,8 @@ def majority_after(voters: Iterable[int], keeping: Iterable[int]) -> Check:
     after = set(voters)
     well = len(after & set(keeping))
     needed = majority_of(len(after))
-    words = f"{well} of {len(after)} voters keep up afterwards, {needed} are needed"
+    keep, are = "keeps" if well == 1 else "keep", "is" if needed == 1 else "are"
+    words = f"{well} of {many(len(after), 'voter')} {keep} up afterwards, {needed} {are} needed"
     if well < needed:
         return blocked(words, "nothing could be committed any more. Bring back voters first")
     return fine(words)

@@ -19,6 +19,7 @@ from kraftool.client.reaching import broker_findings, node_findings, unobserved_
 from kraftool.client.registrations import registration_findings
 from kraftool.client.second_look import has_same_leader, leader_end
 from kraftool.client.thresholds import (
+    FETCH_TIMEOUT_MS,
     LAG_MS,
     LAG_RECORDS,
     SILENT_MS,
@@ -90,7 +91,7 @@ def health(
     speed = None
     if quorum is not None and leader is not None:
         findings += [*_tolerance(judgement), *_voters(now, quorum)]
-        findings += _replicas(quorum, cluster)
+        findings += _replicas(now, quorum, cluster)
         registered = {} if cluster is None else cluster.observation.image.cluster.controllers
         findings += registration_findings(now, quorum, registered)
         speed, progress = _progress(before, now)
@@ -240,7 +241,9 @@ def _controllers(judgement: Judgement, progress: Iterable[Finding]) -> Iterator[
     yield from progress
 
 
-def _replicas(quorum: DescribeQuorumResponse, cluster: ClusterHealth | None) -> Iterator[Finding]:
+def _replicas(
+    now: QuorumView, quorum: DescribeQuorumResponse, cluster: ClusterHealth | None
+) -> Iterator[Finding]:
     clock = leader_clock(quorum)
     running = fetching(quorum, (*quorum.voters, *quorum.observers))
     end = max((voter.log_end_offset for voter in quorum.voters), default=-1)
@@ -249,7 +252,9 @@ def _replicas(quorum: DescribeQuorumResponse, cluster: ClusterHealth | None) -> 
             if replica.replica.id == quorum.leader_id:
                 continue
             silent = _silent(replica, f"{role} {replica.replica.id}", clock)
-            if silent is None:
+            if _has_gone(now.node(replica.replica.id), replica, clock):
+                pass  # that it was not reached is a finding of its own
+            elif silent is None:
                 yield from _lag(replica, f"{role} {replica.replica.id}", clock, end)
             elif role == "observer" and _may_be_gone(replica.replica.id, running, cluster):
                 yield replace(silent, severity=Severity.INFO, advice=_GONE)
@@ -261,6 +266,14 @@ _GONE = (
     "nothing to do if you removed or stopped this node: a leader lists an observer for five minutes"
     " after its last fetch, and a removed voter is an observer"
 )
+
+
+def _has_gone(node: NodeAnswer | None, replica: ReplicaState, clock: int) -> bool:
+    """True if a replica was not reached and does not fetch, but not yet for so long that it is
+    silent: it stopped just now, and does not lag."""
+    since = clock - replica.last_fetch_timestamp
+    is_away = node is not None and not node.is_reached and node.waiting_ms is None
+    return is_away and replica.last_fetch_timestamp >= 0 and FETCH_TIMEOUT_MS < since <= SILENT_MS
 
 
 def _may_be_gone(node_id: int, running: Collection[int], cluster: ClusterHealth | None) -> bool:

@@ -152,7 +152,8 @@ def _tolerance(
     if leader is not None and leader.waiting_ms is not None:
         return None, f"the answer of leader {leader.node_id} is overdue", False
     if len(fetching) + len([voter for voter in waiting if not voter.is_fetching]) < majority:
-        words = f"{len(fetching)} of {count} keep up, {needed}: nothing can be committed"
+        keep = "keeps" if len(fetching) == 1 else "keep"
+        words = f"{len(fetching)} of {count} {keep} up, {needed}: nothing can be committed"
         return 0, words, True
     standing = f"{len(ready)} of {count} {_are(len(ready))} ready, {needed}"
     if now.lacks_controller:

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kraftool.client.change import Check, CheckResult, blocked, caution, fine, leadership
+from kraftool.client.grades import Grade
 from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LOOKS_APART_S
 from kraftool.client.voter_calls import call_checks
+from kraftool.net.errors import Failure
 from kraftool.raft.messages import DescribeQuorumResponse
 from kraftool.raft.names import Endpoint
 from kraftool.reports.text.json_form import in_json
@@ -128,6 +130,7 @@ def may_stop(judgement: Judgement, node_id: int) -> StopPermission:
                 blocked(words, "wait until one leader stays and commits")
                 for words in judgement.unsettled
             ]
+            checks += _not_reached(judgement, node_id)
             checks += _without(judgement, node_id)
             checks += (
                 [caution(_SEVERAL)] if len(voters) > 3 and node_id == now.quorum.leader_id else []
@@ -159,6 +162,21 @@ def _too_few(count: int) -> Check:
     )
 
 
+def _not_reached(judgement: Judgement, node_id: int) -> Iterator[Check]:
+    """Yield that a voter is down already, or seems to stop: it fetched just now, and refuses
+    connections."""
+    node, standing = judgement.view.node(node_id), judgement.standing(node_id)
+    if node is None or standing is None:
+        return
+    if standing.grade is Grade.DOWN:
+        yield caution(f"node {node_id} is down already ({node.problem})", "start it")
+    elif standing.grade is Grade.OUT_OF_REACH and node.failure is Failure.REFUSED:
+        yield blocked(
+            f"node {node_id} may be stopping already: {standing.reason}",
+            "ask again in some seconds. If it is down then, start it",
+        )
+
+
 def _without(judgement: Judgement, node_id: int) -> Iterator[Check]:
     """Yield what the other voters are able to do."""
     others = [voter for voter in judgement.voters if voter.id != node_id]
@@ -166,7 +184,8 @@ def _without(judgement: Judgement, node_id: int) -> Iterator[Check]:
         if not voter.counts:
             yield caution(f"voter {voter.id} does not count: {voter.reason}")
     ready = [voter.id for voter in others if voter.counts]
-    words = f"{len(ready)} of {len(judgement.voters)} voters are ready without node {node_id}"
+    are = "is" if len(ready) == 1 else "are"
+    words = f"{len(ready)} of {len(judgement.voters)} voters {are} ready without node {node_id}"
     if len(ready) < judgement.majority:
         yield blocked(
             f"{words}, but {judgement.majority} are needed",

@@ -222,6 +222,7 @@ def _extent(segments: Sequence[_Segment]) -> LogExtent | None:
         breaks=tuple(sorted(breaks)),
         cut=min(cuts, default=None),
         intact_end=intact_end,
+        ends_soundly=not segments[-1][1].walked.is_torn,
         is_metadata=bool(metadata),
         segments=len(segments),
         size=sum(file.size for file, _ in segments),

@@ -72,6 +72,8 @@ class LogExtent(LogSpan):
     """Where Kafka would cut the log if it started on it; a gap it does not notice."""
     intact_end: int = 0
     """The log's end if Kafka started on it."""
+    ends_soundly: bool = True
+    """True if the last bytes of the log are a sound batch, damaged or not before it."""
     is_metadata: bool = True
     """False for the log of a topic."""
     segments: int = 0

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kraftool.decoders import quorum_state
 from kraftool.decoders.checkpoint_files import EpochEntry, LeaderEpochCheckpoint
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.kinds import FileKind
@@ -70,7 +71,7 @@ class NodeDirectory:
     is_whole: bool = True
     """True if the data directory itself was read, and not only its partition."""
     is_unlisted: bool = False
-    """True if the metadata partition exists, but its files could not be listed."""
+    """True if the metadata partition exists, but its files or a segment could not be opened."""
     cut: frozenset[str] = frozenset()
     """The files that an archive ends inside of, which is told already."""
     repairs: tuple[RepairTrace, ...] = ()
@@ -127,6 +128,21 @@ class NodeDirectory:
     def is_running(self) -> bool:
         """True if another process holds the lock: the files then differ by when each was read."""
         return self.lock.state is LockState.HELD
+
+    @property
+    def planned(self) -> frozenset[str]:
+        """Files as a recovery plan left them: checkpoints, and quorum-state until a node runs."""
+        return frozenset().union(*(repair.planned for repair in self.repairs))
+
+    @property
+    def was_repaired(self) -> bool:
+        """True if the folder of a recovery plan is here."""
+        return bool(self.repairs)
+
+    @property
+    def begins_planned_epoch(self) -> bool:
+        """True if a recovery plan wrote quorum-state, and no node has run since."""
+        return quorum_state.FILE_NAME in self.planned
 
     @property
     def was_used(self) -> bool:

@@ -122,10 +122,21 @@ class Reading:
             high_watermark=location.high_watermark,
             is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
             or any(file.place is EntryPlace.ROOT for file in ordered),
-            is_unlisted=os.path.join(path, METADATA_FOLDER) in unread,
+            is_unlisted=_is_unlisted(path, unread - {file.name for file in ordered}),
             cut=frozenset(file.name for file in ordered if file.name in unread),
             repairs=repairs_in(location) if is_on_disk else (),
         )
+
+
+def _is_unlisted(path: str, unread: Collection[str]) -> bool:
+    """True if the metadata partition or one of its segments could not be opened, as where a link
+    leads nowhere."""
+    partition = os.path.join(path, METADATA_FOLDER)
+    return partition in unread or any(
+        segment_offset(os.path.basename(name)) is not None
+        and os.path.dirname(name) in (path, partition)
+        for name in unread
+    )
 
 
 def settings_in(location: Location) -> QuorumSettings | None:

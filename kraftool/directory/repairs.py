@@ -1,14 +1,17 @@
 """The traces of `recover apply` in a directory: plans that are half done, or were carried out.
 
-Owns what of a journal is read: the stage, and which checkpoints the plan made, because a node goes
-on from such a one without a log. Whether the files are as planned is for `recover verify`.
+Owns what of a journal is read: the stage, and which files the plan made. A node goes on from such a
+checkpoint without a log, and begins the epoch of such a quorum-state. Whether all files are as
+planned is for `recover verify`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 
+from kraftool.decoders import quorum_state
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, segment_offset
@@ -16,6 +19,7 @@ from kraftool.storage.entry import EntryProblem
 from kraftool.storage.files import Files
 from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.repair_journal import NAME, Entry, Stage, entries_at, folders_in, stage_of
+from kraftool.storage.source import FileSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +31,9 @@ class RepairTrace:
     """The data directory."""
     stage: Stage | None = None
     """None if the journal could not be read."""
-    checkpoints: frozenset[str] = frozenset()
-    """The names of those that a node goes on from without a log, as an applied plan left them."""
+    planned: frozenset[str] = frozenset()
+    """The names of checkpoints that a node goes on from without a log, as an applied plan left
+    them; and quorum-state, if it is as a plan wrote it: then no node has run since."""
     unread: EntryProblem | None = None
     is_damaged: bool = False
     """True if the content of the journal is why it could not be read."""
@@ -53,7 +58,7 @@ def repairs_in(location: Location) -> tuple[RepairTrace, ...]:
 def _repair(folder: str, partition: str, directory: str) -> RepairTrace:
     try:
         entries = entries_at(Files(), os.path.join(folder, NAME))
-        checkpoints = _without_log(entries, partition)
+        planned = _without_log(entries, partition) | _quorum_state(entries, partition)
     except OSError as error:
         return RepairTrace(folder=folder, directory=directory, unread=_problem(folder, error))
     except KraftoolError as error:
@@ -65,7 +70,7 @@ def _repair(folder: str, partition: str, directory: str) -> RepairTrace:
         folder=folder,
         directory=directory,
         stage=stage,
-        checkpoints=frozenset(checkpoints if is_applied else ()),
+        planned=frozenset(planned if is_applied else ()),
     )
 
 
@@ -80,9 +85,8 @@ def _without_log(entries: Sequence[Entry], partition: str) -> set[str]:
     for entry in entries:
         changes = entry.get("changes")
         for change in changes if isinstance(changes, list) else ():
-            target = change.get("target") if isinstance(change, dict) else None
-            name = target.get("name") if isinstance(target, dict) else None
-            if not isinstance(name, str):
+            name = _target_name(change)
+            if not name:
                 continue
             if "before" not in change and parse_checkpoint_name(name):
                 made.add(name)
@@ -91,3 +95,32 @@ def _without_log(entries: Sequence[Entry], partition: str) -> set[str]:
     if made or kept or not removed:
         return made
     return {name for name in os.listdir(partition) if parse_checkpoint_name(name)}
+
+
+def _quorum_state(entries: Sequence[Entry], partition: str) -> set[str]:
+    """Return the name of quorum-state if the file has the content that a plan gave it."""
+    names: list[str] = []
+    wanted: object = None
+    for entry in entries:
+        match entry:
+            case {"kind": "begin", "changes": list() as changes}:
+                names = [_target_name(change) for change in changes]
+            case {"kind": "ready", "after": list() as after}:
+                by_name = dict(zip(names, after, strict=False))
+                wanted = by_name.get(quorum_state.FILE_NAME, wanted)
+    if not isinstance(wanted, dict) or not isinstance(wanted.get("fingerprint"), dict):
+        return set()
+    try:
+        with FileSource(os.path.join(partition, quorum_state.FILE_NAME)) as file:
+            content = file.read_at(0, file.size())
+    except KraftoolError:
+        return set()
+    is_planned = hashlib.sha256(content).hexdigest() == wanted["fingerprint"].get("sha256")
+    return {quorum_state.FILE_NAME} if is_planned else set()
+
+
+def _target_name(change: object) -> str:
+    match change:
+        case {"target": {"name": str() as name}}:
+            return name
+    return ""

@@ -40,7 +40,10 @@ def described(live: Sequence[Host]) -> Iterator[str]:
     """Yield that the nodes that run are left running."""
     if live:
         names = listed(host.name for host in live)
-        yield f"{names} are running, and are a majority of the voters: leave them running."
+        if len(live) == 1:
+            yield f"{names} is running, and is the only voter: leave it running."
+        else:
+            yield f"{names} are running, and are a majority of the voters: leave them running."
 
 
 def takes_what_may_change(standing: QuorumAssessment, mends: Sequence[Mend]) -> bool:

@@ -147,7 +147,7 @@ def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
         ids = listed(voter.id for voter in gone)
         are = f"voters {ids} are" if len(gone) > 1 else f"voter {ids} is"
         why = (
-            f"{are} a majority by themselves"
+            f"{are} a majority by {'themselves' if len(gone) > 1 else 'itself'}"
             if len(gone) >= standing.majority
             else f"{are} half of all, and with a voter that was added later a majority"
         )
@@ -162,14 +162,20 @@ def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
         return PlannedLoss(
             verdict=LossBound.BOUNDED,
             text="bounded: only what is listed. Every committed record is in a directory that was"
-            " given, because the lost voters were not a majority",
+            f" given, because {_no_majority(len(gone))}",
             records=records,
         )
     return PlannedLoss(
         verdict=LossBound.NONE,
-        text="none: the lost voters were not a majority. Every committed record is in a directory"
+        text=f"none: {_no_majority(len(gone))}. Every committed record is in a directory"
         " that was given, and the result has all records that those have",
     )
+
+
+def _no_majority(lost: int) -> str:
+    if not lost:
+        return "no voter lost its log"
+    return f"the lost voter{'s were' if lost > 1 else ' was'} not a majority"
 
 
 def _quarantine(choice: Choice) -> Iterable[Quarantined]:

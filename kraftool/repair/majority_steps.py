@@ -65,7 +65,7 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
             hosts=names,
             text=f"set controller.quorum.voters={static_voter(choice.voter)} in every"
             " server.properties before you start anything, also on nodes that are not in this"
-            " plan",
+            f" plan{_of_old_brokers(choice)}",
         )
     yield from _apply(choice)
     yield from _fenced_log_dirs(choice)
@@ -92,6 +92,16 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
         hosts=(seed.name,),
         text="everything is as planned, on all nodes",
         commands=(seed.survey.command(f"{verify} --bootstrap-controller {_address(choice)}"),),
+    )
+
+
+def _of_old_brokers(choice: Choice) -> str:
+    """Return what else a broker needs before it starts with other static voters."""
+    if not choice.brokers - choice.quarantined_brokers - {choice.voter.id}:
+        return ""
+    return (
+        f". With Kafka before 3.9, also move {METADATA_FOLDER}/quorum-state of each broker away:"
+        " it names the old voters, and Kafka exits. A broker has given no vote"
     )
 
 

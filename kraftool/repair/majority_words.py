@@ -62,6 +62,12 @@ def summary(choice: Choice) -> tuple[str, ...]:
 def _what_happened(standing: QuorumAssessment) -> str:
     ids = listed(voter.id for voter in standing.voters)
     lost, gone = standing.lost, standing.without_log
+    if len(standing.voters) == 1:
+        if standing.is_lost:
+            return f"The only voter, {ids}, is lost."
+        if gone:
+            return f"The only voter, {ids}, has no whole log any more."
+        return f"The only voter, {ids}, is not lost. It leads alone, because you asked for it."
     if standing.is_lost:
         are = f"{listed(voter.id for voter in lost)} {'are' if len(lost) > 1 else 'is'}"
         return (

@@ -287,11 +287,11 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         risks.append(Risk(word=Acceptance.AHEAD.value, text=unsafe))
         fallen.append(((risks[-1],), None))
     running = judged.running
-    notice = f"No action needed: kraftool read the directories of {present} of"
-    notice += (
-        f" {len(standing.voters)} voters, which is a majority, and nothing in them keeps Kafka"
-    )
-    notice += " from starting."
+    what = f"directories of {present} of {len(standing.voters)} voters, which is a majority"
+    if len(standing.voters) == 1:
+        what = "directory of the only voter"
+    notice = f"No action needed: kraftool read the {what}, and nothing there keeps Kafka from"
+    notice += " starting."
     notice += " If they still have no leader: kraftool quorum health"
     notice += " asks the running controllers, kraftool doctor compares settings and files."
     started = tuple(started_beside(standing, running))

@@ -61,7 +61,7 @@ def _beside_running(
         action=Action.STOP,
         hosts=tuple(mended),
         text="stop the node if it runs, and whatever could start it again. Leave"
-        f" {names} running: they are a majority",
+        f" {names} running: {'it is the only voter' if len(live) == 1 else 'they are a majority'}",
     )
     yield PlanStep(
         action=Action.CHECK,

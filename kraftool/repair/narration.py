@@ -51,6 +51,8 @@ def complaints(survey: Survey) -> Iterator[str]:
         yield "quorum-state is missing"
     if log is None and any(surveyed_snapshot.offset > 0 for surveyed_snapshot in survey.snapshots):
         yield "there is no segment of a log next to the snapshots"
+    elif log is None and survey.has_epochs:
+        yield "there is no segment of a log, but leader-epoch-checkpoint shows that there was one"
     if log is not None and log.broken is not None:
         broken = log.broken
         yield (

@@ -9,7 +9,7 @@ were, and who can lead by the directories as the plan leaves them. It refuses to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -32,7 +32,7 @@ from kraftool.reports.election.losses import (
     CommitEvidence,
     RecordLoss,
     losses_by,
-    may_have_unseen,
+    unseen_records,
 )
 from kraftool.reports.text.words import listed, numbered, offsets
 
@@ -65,7 +65,7 @@ def start_order(standing: QuorumAssessment, mends: Sequence[Mend] = ()) -> Start
     given = [host for host in standing.hosts if standing.votes(host)]
     if not voters or len(voters) > MOST_VOTERS or len(given) < standing.majority:
         return None
-    known = _Known(evidence=CommitEvidence.of(before), ends=_ends_of_damage(standing))
+    known = _Known(evidence=CommitEvidence.of(before))
     weights: dict[int, StartOrder] = {
         possible_leader.id: known.lost_by(possible_leader)
         for possible_leader in possible_leaders(after, voters.ids)
@@ -140,22 +140,11 @@ def _led_first(known: _Known, case: ElectionCase, group: tuple[int, ...]) -> Sta
     return replace(worst, first=group)
 
 
-def _ends_of_damage(standing: QuorumAssessment) -> dict[int, int]:
-    """Up to where damaged logs went, by the batches in and behind the damage."""
-    ends = {}
-    for host in standing.hosts:
-        broken = host.survey.log.broken if host.survey.log is not None else None
-        if host.node_id is not None and broken is not None and broken.end_offset > broken.offset:
-            ends[host.node_id] = broken.end_offset
-    return ends
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
     """The evidence of the directories as they were."""
 
     evidence: CommitEvidence
-    ends: Mapping[int, int]
 
     def lost_by(self, leader: NodeCase) -> StartOrder:
         """Return what a leader lacks of all that may be committed."""
@@ -164,25 +153,23 @@ class _Known:
             for loss in self._losses(leader)
             if loss.standing.weighs
         ]
-        end = leader.end.offset
-        if may_have_unseen(self._without_known_ends(), leader):
-            first = min([*(first for first, _, _ in losses), end])
-            holder = min(losses)[2] if losses else None
+        leader_end = leader.end.epoch, leader.end.offset
+        unseen = unseen_records(self.evidence, leader)
+        if unseen is not None and unseen.end is None:
             return StartOrder(
                 loss=LossBound.UNBOUNDED,
-                lost_range=(first, None),
-                leader_end=(leader.end.epoch, end),
-                holder=holder,
+                lost_range=(min([unseen.first, *(first for first, _, _ in losses)]), None),
+                leader_end=leader_end,
+                holder=min(losses)[2] if losses else None,
             )
-        if may_have_unseen(self.evidence, leader):
-            losses += [(end, far, node) for node, far in self.ends.items() if far > end]
+        if unseen is not None and unseen.end is not None and unseen.holder is not None:
+            losses.append((unseen.first, unseen.end, unseen.holder))
         if not losses:
             return StartOrder()
-        lost_range = min(losses)[0], max(far for _, far, _ in losses)
         return StartOrder(
             loss=LossBound.BOUNDED,
-            lost_range=lost_range,
-            leader_end=(leader.end.epoch, end),
+            lost_range=(min(losses)[0], max(far for _, far, _ in losses)),
+            leader_end=leader_end,
             holder=min(losses)[2],
         )
 
@@ -193,15 +180,6 @@ class _Known:
             twin = replace(leader, settings=replace(leader.settings, node_id=_NOBODY))
             own = replace(self.evidence, case=replace(self.evidence.case, nodes=(before,)))
             yield from losses_by(own, twin)
-
-    def _without_known_ends(self) -> CommitEvidence:
-        """The evidence, where nobody forgot anything behind a damaged log whose end is known."""
-        forgotten = {
-            voter_id: one
-            for voter_id, one in self.evidence.forgotten.items()
-            if not (voter_id in self.ends and self.evidence.case.by_id[voter_id].log.is_cut)
-        }
-        return replace(self.evidence, forgotten=forgotten)
 
 
 _NOBODY = -1

@@ -47,6 +47,16 @@ def test_without_a_majority_nothing_is_committed() -> None:
     assert report.findings[0].severity is Severity.ERROR
 
 
+def test_a_voter_that_stopped_some_seconds_ago_does_not_lag() -> None:
+    """The leader cannot know yet why it does not fetch; its address shows it."""
+    stopped = replica(3, end=90, fetched=NOW - SILENT_MS + 1, caught_up=NOW - SILENT_MS)
+    voters = [replica(1), replica(2), stopped]
+    assert "LAG" in _codes(view(described(voters), node(2), node(3))), "it answers"
+    assert "LAG" not in _codes(view(described(voters), node(2), gone(3)))
+    lagging = [replica(1), replica(2), replica(3, caught_up=NOW - LAG_MS - 1)]
+    assert "LAG" in _codes(view(described(lagging), node(2), gone(3))), "it still fetches"
+
+
 def test_lag_is_told_in_records_and_in_time() -> None:
     end = 5000
     for behind, expected in ((LAG_RECORDS, set()), (LAG_RECORDS + 1, {"LAG"})):

@@ -13,6 +13,8 @@ from kraftool.client import stopping
 from kraftool.client.judgement import judge
 from kraftool.client.model import QuorumView
 from kraftool.client.stopping import StopPermission, StopVerdict, ask_may_stop, may_stop
+from kraftool.client.thresholds import SILENT_MS
+from kraftool.net.errors import Failure
 from tests.client.views import (
     NOW,
     described,
@@ -98,6 +100,18 @@ def test_a_voter_that_is_not_reached_or_knows_another_leader_does_not_count() ->
         now = _quorum(*voters, others=[KAFKAS[0], other])
         assert _may_stop(THEN, now, 2).verdict is StopVerdict.NOT_NOW
         assert _may_stop(THEN, now, 3).verdict is StopVerdict.YES
+
+
+def test_a_voter_that_refuses_connections_but_fetched_just_now_may_be_stopping() -> None:
+    voters = (replica(1), replica(2), replica(3))
+    refusing = replace(gone(3), failure=Failure.REFUSED)
+    answer = _may_stop(THEN, _quorum(*voters, others=[KAFKAS[0], refusing]), 3)
+    assert answer.verdict is StopVerdict.NOT_NOW
+    assert answer.reason.startswith("node 3 may be stopping already: it fetches, but")
+    voters = (replica(1), replica(2), replica(3, fetched=NOW - SILENT_MS))
+    answer = _may_stop(THEN, _quorum(*voters, others=[KAFKAS[0], refusing]), 3)
+    assert answer.verdict is StopVerdict.YES, "the others do without it"
+    assert "node 3 is down already (refused)" in [check.reason for check in answer.checks]
 
 
 def test_the_leader_may_stop_only_if_another_controller_is_ready() -> None:

@@ -160,14 +160,14 @@ def test_a_voter_without_a_directory_counts_as_down_unless_assumed_up(
     assert "--assume-up 3 --assume-up 4" in words(ran.text)
     ran = kraftool("simulate-election", *FEW, "--assume-up", 3, voters[0])
     text = words(ran.text)
-    assert text.startswith("✖ Records may be lost. A leader is elected: 2 or 3")
+    assert text.startswith("✖ Records may be lost. Possible leader: 2 or 3")
     assert ran.code == 1, "an assumed log was not looked at"
     assert "3 is assumed to be up, with a log equal to 2's" in text
     assert "no directory shows them: voters 3 and 4 were not given." in text
     ran = kraftool("simulate-election", *FEW, "--assume-up", "3=empty", voters[0])
     assert ran.code == 1
     assert "3 is assumed to be up, with an empty log" in words(ran.text)
-    assert ran.text.startswith("✖ Records may be lost. A leader is elected: 2, the only one")
+    assert ran.text.startswith("✖ Records may be lost. Possible leader: 2, the only one")
     ran = kraftool("simulate-election", *FEW, "--assume-up", 3, voters[0], voters[2])
     assert ran.code == 0, "a majority was looked at"
 
@@ -205,7 +205,7 @@ def test_the_winner_of_an_emptied_log_and_a_missing_directory_may_lack_commits(
     ran = kraftool("simulate-election", *FEW, emptied, laggard)
     text = words(ran.text)
     assert ran.code == 1
-    assert text.startswith("✖ Records may be lost. A leader is elected: 4, the only one")
+    assert text.startswith("✖ Records may be lost. Possible leader: 4, the only one")
     assert "DATA LOSS if 4 leads: records from offset 197 on may be committed" in text
     assert "voter 2 was not given and voter 3 has an empty log." in text
     assert "→ If there is no leader, and the directory of voter 2 cannot be read any more:" in text
@@ -281,7 +281,7 @@ def test_a_voter_that_lost_its_log_votes_for_whoever_asks(
     ran = kraftool("simulate-election", *FEW, voters[0], wiped, short, "--down", 2)
     text = words(ran.text)
     assert ran.code == 1, "DATA LOSS is no quorum to start"
-    assert text.startswith("✖ Records are lost. A leader is elected: 4, the only one that can win")
+    assert text.startswith("✖ Records are lost. Possible leader: 4, the only one that can win")
     assert "DATA LOSS if 4 leads" in text
     assert "The quorum tolerates" not in text, "what it would stand is no comfort"
     assert "→ Bring back 2 before any other node starts" in text
@@ -370,7 +370,7 @@ def test_a_voter_formatted_as_a_quorum_of_its_own_is_no_good_news(
     ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2])
     text = words(ran.text)
     assert ran.code == 1
-    assert text.startswith("✖ Records may be lost. A leader is elected: ")
+    assert text.startswith("✖ Records may be lost. Possible leader: ")
     assert "DATA LOSS if 3 leads" in text
     assert "The quorum tolerates" not in text
     assert "another replica, and by its own log it is the only one" in text
@@ -379,7 +379,7 @@ def test_a_voter_formatted_as_a_quorum_of_its_own_is_no_good_news(
     assert "Bring back" not in text
     ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2], "--down", 2)
     text = words(ran.text)
-    assert text.startswith("✖ Records are lost. A leader is elected: 3")
+    assert text.startswith("✖ Records are lost. Possible leader: 3")
     assert "→ Bring back 2 before any other node starts" in text
 
 
@@ -570,3 +570,19 @@ def test_a_node_on_which_kafka_exits_is_repaired_before_another_one_restarts(
     ran = kraftool("simulate-election", *FEW, *(quorum[node] for node in (1, 2, 3)))
     assert "Do not restart voter 1 or 3 now: the quorum could lose its leader." in ran.words
     assert "Repair node 2 and bring it back first." in ran.words
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("simulate-election", *FEW), "The only voter: 1."),
+        (("simulate-election", *FEW, "--down", "1"), "no voter is available (1 is down)"),
+        (("recover", "plan"), "kraftool read the directory of the only voter, and nothing there"),
+    ],
+)
+def test_a_quorum_of_one_is_told_in_the_singular(
+    command: tuple[str, ...], said: str, fixtures_dir: Path, kraftool: Run
+) -> None:
+    ran = kraftool(*command, fixtures_dir / "kafka-4.3.0/static-single/node-1/data")
+    assert said in words(ran.text)
+    assert "1 of 1" not in words(ran.text)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,6 +129,20 @@ def test_what_cannot_be_watched_is_a_usage_error(
     ran = kraftool("watch", *arguments)
     assert ran.code == 2
     assert words in ran.err
+
+
+def test_a_dashboard_without_a_terminal_on_stderr_is_a_usage_error(tmp_path: Path) -> None:
+    """Textual draws on stderr: with 2>FILE the screen would stay blank."""
+    controller, terminal = pty.openpty()
+    with (tmp_path / "stderr").open("wb") as stderr:
+        words = [sys.executable, "-m", "kraftool", "watch", *NOBODY]
+        code = subprocess.run(
+            words, stdin=terminal, stdout=terminal, stderr=stderr, timeout=60, check=False
+        ).returncode
+    os.close(controller)
+    os.close(terminal)
+    assert code == 2
+    assert "a dashboard needs a terminal on stderr too" in (tmp_path / "stderr").read_text()
 
 
 def test_names_from_directories_do_not_act_on_a_terminal(

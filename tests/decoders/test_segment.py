@@ -208,3 +208,13 @@ def test_memory_does_not_grow_with_the_file() -> None:
     count = sum(1 for _ in scan(read_at))
     assert count == 200 * (size // repeat)
     assert largest <= 2 << 20
+
+
+def test_damage_over_a_border_of_batches_says_nothing_of_the_batches_behind_it() -> None:
+    data, positions = log()
+    damaged = bytearray(data)
+    damaged[positions[2] - 5 : positions[2] + 20] = bytes(range(1, 26))
+    items = scanned(bytes(damaged))
+    assert positions_of(items) == [positions[0], *positions[3:]]
+    (damage,) = (item for item in items if isinstance(item, Damage))
+    assert damage.reason == "the CRC does not match, and no batch begins where this one ends"

@@ -408,7 +408,11 @@ LOG = (
     ),
     Claim(
         code="KT-LOG-MISSING",
-        says="There are snapshots but no log. The records after the snapshots are gone",
+        says="The records after the snapshots are gone. Kafka starts with an empty log",
         damage=d.lose_log, shows=(active, wiped),
+    ),
+    Claim(
+        code="KT-LOG-MISSING", says="Kafka deletes other traces of them when it starts",
+        damage=d.lose_segments, shows=(active, wiped, removed(f"{0:020}.index")),
     ),
 )  # fmt: skip

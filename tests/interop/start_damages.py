@@ -287,6 +287,12 @@ def lose_log(node: Server) -> None:
             path.unlink()
 
 
+def lose_segments(node: Server) -> None:
+    """Every .log alone: the indexes stay."""
+    for path in segments(node.data):
+        path.unlink()
+
+
 def lose_newest_segment(node: Server) -> None:
     """Its .log alone: the indexes stay."""
     segments(node.data)[-1].unlink()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair.narration import is_well
+from kraftool.repair.narration import complaints, is_well
 from kraftool.repair.plan import Method
 from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import Quorum
@@ -83,3 +83,12 @@ def test_a_directory_that_names_no_voters_is_not_taken_for_an_observers(quorum: 
     for settings in ((), ("lost=3,4",)):
         with pytest.raises(KraftoolError, match="no whole file that was given names the voters"):
             quorum.plan(*settings, nodes=[2])
+
+
+def test_a_log_that_is_gone_is_a_complaint_where_another_file_shows_it(quorum: Quorum) -> None:
+    for path in (quorum.segment(2), *quorum.partition(2).glob("*.checkpoint")):
+        path.unlink()
+    (complaint,) = complaints(quorum.survey(2))
+    assert complaint.startswith("there is no segment of a log, but leader-epoch-checkpoint")
+    (quorum.partition(2) / "leader-epoch-checkpoint").unlink()
+    assert is_well(quorum.survey(2)), "it may never have had one"

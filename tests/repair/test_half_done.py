@@ -24,7 +24,9 @@ from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
 from kraftool.storage.repair_journal import FOLDER
+from tests.repair.directories import Quorum
 from tests.repair.repair_cases import NOW, PARTITION, Killed, apply, undo
+from tests.reports.voter_cases import server
 
 
 def killed_at_the_first_change(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) -> None:
@@ -152,3 +154,29 @@ def test_a_folder_of_somebody_else_is_told_of(
     (finding,) = told(directory)
     assert (finding.code, finding.severity) == ("KT-REC-KEPT", Severity.INFO)
     assert "cannot be read: Permission denied" in finding.text
+
+
+def test_a_lost_static_majority_has_no_findings_that_a_plan_explains(tmp_path: Path) -> None:
+    """Between apply and the first start: the epoch has no leader yet, and the new voters in
+    server.properties have elected none."""
+    quorum = Quorum(tmp_path, "kafka-3.7.2/static-quorum", [1, 11])
+    plan = quorum.plan("lost=2,3", "endpoint.1=CONTROLLER://localhost:9091")
+    explained = {"KT-SIG-NO-LEADER", "KT-DIR-STATIC-DIFFER", "KT-DIR-CURRENT-VOTERS"}
+
+    def found(voters: str) -> list[Finding]:
+        settings = {"controller_quorum_voters": voters, "log_dirs": str(quorum[1])}
+        settings["controller_quorum_bootstrap_servers"] = ""
+        properties = server(tmp_path / "server.properties", 1, **settings)
+        findings = diagnose(examine([open_path(str(properties))])).findings
+        return [finding for finding in findings if finding.code in explained]
+
+    apply(plan, quorum[1])
+    (finding,) = found("1@localhost:9091,2@localhost:9092,3@localhost:9093")
+    assert "a recovery plan wrote these voters" in finding.advice
+    assert not found("1@localhost:9091")
+    state = quorum.partition(1) / "quorum-state"
+    state.write_text(state.read_text().replace(":-1", ": -1"))
+    assert {finding.code for finding in found("1@localhost:9091")} == {
+        "KT-SIG-NO-LEADER",
+        "KT-DIR-STATIC-DIFFER",
+    }, "a node ran since"

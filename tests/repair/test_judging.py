@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from kraftool.raft.names import VoterSet
+from kraftool.repair.judging import judge
 from kraftool.repair.plan import Action, Method
 from kraftool.repair.ranking import hosts_of, ranked
 from kraftool.repair.refusal import PlanRefused
-from kraftool.reports.election.assessment import LossBound
-from tests.repair.directories import EQUAL, Quorum, batches, cut_log, flip_in_batch
+from kraftool.reports.election.assessment import LossBound, assess
+from kraftool.reports.election.read import read_case
+from tests.repair.directories import APART, EQUAL, Quorum, batches, cut_log, flip_in_batch
 
 
 def lagging(tmp_path: Path) -> Quorum:
@@ -121,6 +123,27 @@ def test_a_lost_end_beside_a_lost_voter_is_not_called_harmless(tmp_path: Path) -
     assert loss.verdict is LossBound.POSSIBLE
     assert "voter 2 lost the end of its log, perhaps in a crash: " in loss.text
     assert f"another of its files names offset {beyond}" in loss.text
+
+
+@pytest.mark.parametrize("has_whole_end", [True, False])
+def test_the_judgement_and_the_plan_agree_on_a_lost_log_beside_a_damaged_one(
+    tmp_path: Path, has_whole_end: bool
+) -> None:
+    """Node 3 had no more than its last sound batch, which node 4 has too. If its last bytes are no
+    batch, it may have had more."""
+    quorum = Quorum(tmp_path, APART, [2, 3, 4])
+    for path in (*quorum.partition(2).glob("*.log"), *quorum.snapshots(2)):
+        path.unlink()
+    segment = quorum.segment(3)
+    flip_in_batch(segment, len(batches(segment)) // 2)
+    if not has_whole_end:
+        segment.write_bytes(segment.read_bytes() + b"no batch" * 99)
+    assessment = assess(read_case([str(path) for path in quorum.directories.values()]))
+    assert assessment == judge([quorum.survey(node) for node in quorum.directories])
+    assert (assessment.loss is LossBound.BOUNDED) is has_whole_end
+    assert (assessment.may_be_committed_to == 224) is has_whole_end
+    if has_whole_end:
+        assert quorum.plan().loss.verdict is LossBound.NONE
 
 
 def test_the_whole_batches_after_damage_end_with_their_last_record(tmp_path: Path) -> None:

@@ -381,6 +381,8 @@ def test_static_voters_are_a_setting_on_every_node(tmp_path: Path) -> None:
             ("controller.quorum.voters", "1@one:9093")
         ]
     assert all("one at a time" in node.returns for node in plan.quarantine)
+    (configure,) = (step for step in plan.steps if step.action is Action.CONFIGURE)
+    assert "With Kafka before 3.9, also move" in configure.text, "a broker of 3.7.2 exits on it"
     quorum.carry_out(plan)
     survey = quorum.survey(1)
     assert survey.quorum_state.data_version == 0

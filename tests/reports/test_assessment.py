@@ -117,6 +117,37 @@ def test_what_no_directory_shows_begins_where_the_best_log_ends() -> None:
     assert "from offset 594 on may exist that no directory shows" in sentence
 
 
+def test_an_offset_that_its_neighbours_contradict_makes_no_log_the_best() -> None:
+    """Voter 3 has a batch at 594 that claims offset 990, and voter 2 was not given."""
+    case = at_rest({1: 183, 3: 991}, leader=3)
+    node = case.by_id[3]
+    assessment = assess(case.with_node(replace(node, log=replace(node.log, odd=594))))
+    assert (assessment.lost_range, assessment.unseen_from) == ((183, None), 594)
+
+
+@pytest.mark.parametrize(
+    ("behind", "is_end_known", "lost_range"),
+    [
+        (OffsetAndEpoch(100, 1), True, (40, 100)),  # all of it is in the log of voter 1
+        (OffsetAndEpoch(120, 1), True, (40, 120)),
+        (OffsetAndEpoch(60, 2), True, (40, 100)),  # a later leader's, from the damage on
+        (OffsetAndEpoch(100, 1), False, (40, None)),
+    ],
+)
+def test_a_damaged_log_had_no_more_than_its_sound_end_shows(
+    behind: OffsetAndEpoch, is_end_known: bool, lost_range: tuple[int, int | None]
+) -> None:
+    """Voter 2 lost its log, and voter 3 has damage at 40 and sound batches behind it."""
+    case = at_rest({1: 100, 2: 0, 3: 40}, leader=2)
+    node = case.by_id[3]
+    log = replace(node.log, behind=behind, is_end_known=is_end_known)
+    assessment = assess(case.with_node(replace(node, log=log)))
+    assert assessment.state is QuorumSafety.AT_RISK, "voters 2 and 3 can elect 3"
+    assert assessment.lost_range == lost_range
+    ends_later = behind.rank > (1, 100)
+    assert (1 in assessment.harmful) is (ends_later or not is_end_known)
+
+
 @pytest.mark.parametrize(("reaches", "forgetful"), [(90, {2, 3}), (100, {1, 2, 3})])
 def test_batches_behind_damage_are_evidence_against_their_leader(
     reaches: int, forgetful: set[int]

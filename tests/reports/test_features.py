@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ from kraftool.reports.features.read import read_features
 from kraftool.reports.features.rules import unregistered_voters
 from kraftool.reports.features.target import parse_release
 from tests.reports.feature_cases import STAMP, Log, broker, controller, level, node
-from tests.reports.voter_cases import make_node, started, version, voter, voters
+from tests.reports.voter_cases import PARTITION, make_node, started, version, voter, voters
 from tests.storage.read_counts import assert_read_once, count_bytes_read
 
 VOTERS = "1@localhost:9091,2@localhost:9092"
@@ -167,6 +168,26 @@ def test_a_checkpoint_by_itself_tells_the_level_and_no_offset(fixtures_dir: Path
         None,
     )
     assert cluster.kraft_version == 1
+
+
+@pytest.mark.parametrize(("release", "expected"), [("4.3.0", None), ("4.4.0", 33)])
+def test_a_formatted_directory_has_the_levels_of_its_0_0_checkpoint(
+    fixtures_dir: Path, tmp_path: Path, release: str, expected: int | None
+) -> None:
+    """kafka-storage of 4.3 writes only kraft.version into it, and the rest to bootstrap.checkpoint.
+    A started node has an empty log too, until a leader writes."""
+    ran = fixtures_dir / f"kafka-{release}/dynamic-quorum/node-1/data"
+    path = tmp_path / "data"
+    (path / PARTITION).mkdir(parents=True)
+    for name in ("meta.properties", f"{PARTITION}/{0:020}-{0:010}.checkpoint"):
+        shutil.copy(ran / name, path / name)
+    for _ in range(2):
+        cluster = read_features([str(path)])
+        assert cluster.levels[KRAFT_VERSION].level == 1
+        assert cluster.voters
+        levels = {name: feature.level for name, feature in cluster.levels.items()}
+        assert levels.get(METADATA_VERSION) == expected
+        (path / PARTITION / f"{0:020}.log").touch()
 
 
 def test_kraft_version_is_of_control_records(tmp_path: Path) -> None:

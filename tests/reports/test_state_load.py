@@ -65,15 +65,24 @@ def test_an_empty_log_behind_a_snapshot_is_the_snapshots_state(logs: Logs) -> No
     assert state.is_whole
 
 
-def test_the_0_0_checkpoint_is_no_state(logs: Logs) -> None:
-    """What else Kafka 4.4 puts into it, the first leader writes to the log."""
-    logs.snapshot(0, level(), topic("a"), epoch=0)
-    fresh = load_state(logs.path)
-    assert (names(fresh), fresh.end_offset, fresh.snapshot) == ([], 0, "")
+def test_the_0_0_checkpoint_is_the_state_until_the_log_has_a_record(logs: Logs) -> None:
+    """The first leader writes to the log what format put into it."""
+    checkpoint = logs.snapshot(0, level(), epoch=0)
+    for segment in (None, logs.segment(0)):
+        fresh = load_state(logs.path)
+        assert (fresh.end_offset, fresh.snapshot) == (0, str(checkpoint)), segment
+        assert fresh.image.features.metadata_version == 30
+        assert fresh.is_whole
     logs.segment(0, [level()], [topic("a")])
     state = load_state(logs.path)
-    assert (names(state), state.start_offset) == (["a"], 0)
+    assert (names(state), state.start_offset, state.snapshot) == (["a"], 0, "")
     assert state.is_whole
+
+
+def test_a_damaged_0_0_checkpoint_is_no_state(logs: Logs) -> None:
+    checkpoint = logs.snapshot(0, level(), epoch=0)
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-9])
+    assert load_state(logs.path).image.features.metadata_version is None
 
 
 def test_the_0_0_checkpoint_is_shown_where_it_is_named_itself(logs: Logs) -> None:

@@ -177,3 +177,57 @@ def test_an_epoch_beyond_the_end_of_its_log_makes_a_voter_doubtful(tmp_path: Pat
     (diagnosis,) = found(_END_LOST, paths[1])
     assert diagnosis.finding.text == "the log ends at 4, but epoch 2 begins at 5"
     assert "Voter 2 lost the end of its log" in told(*paths)
+
+
+def without_log(source: Path, target: Path) -> Path:
+    """A voter whose .log files are deleted, and all of its snapshots."""
+    path = Path(shutil.copytree(source, target, copy_function=shutil.copy))
+    partition = path / PARTITION
+    partition.chmod(0o755)
+    for file in (*partition.glob("*.log"), *partition.glob("*.checkpoint")):
+        file.unlink()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("left", "trace"),
+    [
+        ("*", "leader-epoch-checkpoint has epoch 6 from offset "),
+        ("leader-epoch-checkpoint", "leader-epoch-checkpoint has epoch 6 from offset "),
+        ("*.index", "00000000000000000000.index belongs to a segment"),
+        ("*.snapshot", "00000000000000000160.snapshot belongs to a segment"),
+    ],
+)
+def test_other_files_show_that_a_log_is_gone(
+    fixtures_dir: Path, tmp_path: Path, left: str, trace: str
+) -> None:
+    """Kafka 4.3.0 starts on it with an empty log, and its vote counts."""
+    path = without_log(fixtures_dir / "kafka-4.3.0/upgrade/node-2/data", tmp_path / "1")
+    for file in (path / PARTITION).iterdir():
+        if not file.match(left) and file.name != "quorum-state":
+            file.unlink()
+    (diagnosis,) = found(_MISSING, path)
+    assert diagnosis.finding.severity == "warning"
+    assert f"there is no .log file, but {trace}" in diagnosis.finding.text
+    assert not found("KT-LOG-NONE", path)
+
+
+def test_quorum_state_alone_shows_no_lost_log(fixtures_dir: Path, tmp_path: Path) -> None:
+    """An operator writes it into an empty directory, so that a voter keeps its promise."""
+    path = without_log(fixtures_dir / "kafka-4.3.0/upgrade/node-2/data", tmp_path / "1")
+    for file in (path / PARTITION).iterdir():
+        if file.name != "quorum-state":
+            file.unlink()
+    assert not found(_MISSING, path)
+    assert found("KT-LOG-NONE", path)
+
+
+def test_voters_that_all_lost_their_logs_are_no_new_quorum(
+    fixtures_dir: Path, tmp_path: Path
+) -> None:
+    """The files quorum-state name them as voters."""
+    quorum = fixtures_dir / "kafka-3.7.2/static-quorum"
+    paths = [without_log(quorum / f"node-{id}/data", tmp_path / str(id)) for id in (1, 2, 3)]
+    assessment = assess(read_case([str(path) for path in paths]))
+    assert assessment.state is not QuorumSafety.SAFE
+    assert [voter.reason for voter in assessment.forgetful] == ["lost its log"] * 3

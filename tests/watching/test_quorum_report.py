@@ -227,7 +227,7 @@ def test_the_last_two_voters_must_not_be_restarted_and_a_dead_one_may() -> None:
     assert restarts[1] is not None
     assert not restarts[1].is_safe
     assert restarts[2] is not None
-    assert restarts[2].reason == "1 of 3 voters are ready without node 2, but 2 are needed"
+    assert restarts[2].reason == "1 of 3 voters is ready without node 2, but 2 are needed"
     assert restarts[3] is not None
     assert restarts[3].is_safe
 

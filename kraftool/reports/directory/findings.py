@@ -19,14 +19,13 @@ from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.walk import BEGINNING, seam_faults
 from kraftool.directory.directory_summary import base_offset
 from kraftool.directory.file_report import FileReport
-from kraftool.directory.metadata_summary import SnapshotSummary
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.voter_set import edited_node_id
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.names import NO_VOTERS
 from kraftool.reports.directory.epoch_file import covers_start, epoch_findings
 from kraftool.reports.directory.index_files import index_findings
-from kraftool.reports.directory.named_ends import named_ends
+from kraftool.reports.directory.named_ends import named_ends, trace_of_log
 from kraftool.reports.files.false_upgrade import false_upgrade
 from kraftool.reports.files.log_cut import lost_by
 from kraftool.reports.files.log_findings import log_finding
@@ -213,7 +212,10 @@ def _snapshots(case: NodeDirectory) -> Iterator[Finding]:
     live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
     newest = live[-1] if live else None
     if log is None:
-        if newest is not None and _is_planned(newest, case):
+        trace = trace_of_log(case)
+        if trace:
+            yield log_kinds.MISSING.at(case.path, f"there is no .log file, but {trace}")
+        elif newest is not None and os.path.basename(newest.file) in case.planned:
             yield log_kinds.MISSING.at(
                 case.path,
                 "there is no .log file. The node begins one after the snapshot that a"
@@ -257,12 +259,6 @@ def _snapshots(case: NodeDirectory) -> Iterator[Finding]:
             f" {log.end} in epoch {last_epoch}",
             offset=newest.offset,
         )
-
-
-def _is_planned(snapshot: SnapshotSummary, case: NodeDirectory) -> bool:
-    """True if a recovery plan made the snapshot."""
-    name = os.path.basename(snapshot.file)
-    return any(name in repair.checkpoints for repair in case.repairs)
 
 
 def _latest_epoch(case: NodeDirectory) -> int:
@@ -327,7 +323,7 @@ def _emptiness(case: NodeDirectory) -> Iterator[Finding]:
     known = [file for file in case.files if file.kind is not FileKind.UNKNOWN]
     if not known:
         yield dir_kinds.NOTHING.at(case.path, "no Kafka file was found here")
-    elif not case.was_used and not case.is_unlisted:
+    elif not case.was_used and not case.is_unlisted and not trace_of_log(case):
         yield log_kinds.NONE.at(
             case.path,
             "there is no metadata log here",

@@ -24,8 +24,8 @@ from kraftool.directory.voter_history import NO_HISTORY, VoterHistory
 from kraftool.directory.voter_records import history_of
 from kraftool.reports.directory.findings import between_directories, judge
 from kraftool.reports.directory.log_dirs import findings_of_log_dirs
-from kraftool.reports.files.file_findings import FileView, file_findings, problem_finding
-from kraftool.reports.files.locations import unopened
+from kraftool.reports.files.file_findings import FileView, file_findings
+from kraftool.reports.files.locations import problem_finding, unopened
 from kraftool.reports.files.snapshot_advice import DAMAGES
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds

@@ -14,7 +14,7 @@ from kraftool.directory.directory_summary import summarize_directory
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.reading import Progress, settings_alone
 from kraftool.reports.directory.report import DumpReport, read_location
-from kraftool.reports.files.file_findings import problem_finding
+from kraftool.reports.files.locations import problem_finding
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.voters.judged_directory import JudgedDirectory, relevant
 from kraftool.reports.voters.settings_rules import unusable_settings

@@ -6,7 +6,8 @@ Owns which command follows from the judgement. It refuses to judge.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from kraftool.raft.names import Voter
 from kraftool.reports.doctor.hosts import is_local, why_unreachable
@@ -25,15 +26,19 @@ def quorum_commands(
     without_data: Sequence[str] = (),
     *,
     stopping: Sequence[int] = (),
+    foreign: Sequence[str] = (),
+    own_settings: Mapping[int, str] = MappingProxyType({}),
 ) -> Iterator[tuple[str, str]]:
     """Yield why to run a command, and the command line. `command` is the one that asks.
 
     `without_data` are those of the PATHs that lead to no data directory. Commands that read data
     directories do not name them, because they refuse such a PATH. `stopping` are the nodes whose
-    controllers exit at a record.
+    controllers exit at a record. `foreign` are PATHs of another cluster, which a plan refuses.
+    `own_settings` are the server.properties that were given of voters whose data was not.
     """
-    given = [path for path in paths if path not in without_data] or [shell_text.NO_PATH]
-    without = _without(without_data)
+    left_out = {*without_data, *foreign}
+    given = [path for path in paths if path not in left_out] or [shell_text.NO_PATH]
+    without = "".join((_without(without_data, _GONE), _without(foreign, _FOREIGN)))
     absent = assessment.not_given
     if assessment.running.is_majority:
         yield "To ask the controllers that run", health_command(assessment)
@@ -47,7 +52,7 @@ def quorum_commands(
         return
     if assessment.next_step is NextStep.GIVE_OTHERS and assessment.voters:
         yield "To ask first if the quorum has a leader", health_command(assessment)
-        yield from _with_absent(assessment, given)
+        yield from _with_absent(assessment, given, own_settings)
         ids = ",".join(map(str, absent))
         lost = ("--set", f"lost={ids}")
         yield (
@@ -66,7 +71,9 @@ def quorum_commands(
         )
 
 
-def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _with_absent(
+    assessment: Assessment, given: Sequence[str], own_settings: Mapping[int, str]
+) -> Iterator[tuple[str, str]]:
     """Yield the commands that collect the state of voters that were not given, and the plan."""
     hosts = {
         voter: host
@@ -75,15 +82,20 @@ def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple
     }
     # Nodes of one cluster often have the same paths. The words say that this is a guess.
     places = (os.path.abspath(path) for path in given if _is_of_a_node(path))
-    path = next(places, shell_text.NO_PATH)
+    guess = next(places, shell_text.NO_PATH)
+    paths = {voter: os.path.abspath(path) for voter, path in own_settings.items()}
     plan = ["kraftool", "recover", "plan", *given]
     if hosts:
         names = listed(f"{voter} (host {host})" for voter, host in hosts.items())
+        places_there = (
+            f"{host}:{paths[voter]}" if voter in paths else host for voter, host in hosts.items()
+        )
+        path = () if hosts.keys() <= paths.keys() else (guess,)
         yield (
             f"To collect the state of voter {names}, if the path there is the same",
             shell_text.line(
-                "kraftool", "recover", "collect", "--ssh", ",".join(dict.fromkeys(hosts.values())),
-                path, "--out", _COLLECTED,
+                "kraftool", "recover", "collect", "--ssh", ",".join(dict.fromkeys(places_there)),
+                *path, "--out", _COLLECTED,
             ),
         )  # fmt: skip
     carried = [voter for voter in assessment.not_given if voter not in hosts]
@@ -91,7 +103,9 @@ def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple
         file = f"voter-{voter}.collect"
         yield (
             f"On the host of voter {voter}, if the path there is the same, to collect its state",
-            shell_text.line("kraftool", "recover", "collect", path, "--out", file),
+            shell_text.line(
+                "kraftool", "recover", "collect", paths.get(voter, guess), "--out", file
+            ),
         )
         plan.append(file)
     files = "its file is" if len(carried) == 1 else "their files are"
@@ -112,17 +126,20 @@ def _is_of_a_node(path: str) -> bool:
     return os.path.isdir(path) or path.endswith(".properties")
 
 
-def _without(paths: Sequence[str]) -> str:
-    """Return which PATHs a command does not name, and why."""
+def _without(paths: Sequence[str], why: tuple[str, str]) -> str:
+    """Return which PATHs a command does not name, and why: in words for one, and for several."""
     if not paths:
         return ""
-    are = f"are left out: their data directories are {_GONE}"
-    if len(paths) == 1:
-        are = f"is left out: its data directory is {_GONE}"
+    one, several = why
+    are = f"are left out: {several}" if len(paths) > 1 else f"is left out: {one}"
     return f" ({listed(paths)} {are})"
 
 
-_GONE = "missing or empty"
+_GONE = (
+    "its data directory is missing or empty",
+    "their data directories are missing or empty",
+)
+_FOREIGN = ("it belongs to another cluster", "they belong to another cluster")
 
 
 def health_command(assessment: Assessment) -> str:
@@ -176,7 +193,8 @@ def _needs(case: ElectionCase, node: NodeCase) -> Iterator[str]:
     elif case.is_stranger(node):
         yield f"{who} has an empty log and another directory id than voter {node.id}."
     else:
-        yield f"{who} is a voter with an empty log: it forgot what it confirmed and how it voted."
+        voted = "" if node.election is not None else " and how it voted"
+        yield f"{who} is a voter with an empty log: it forgot what it confirmed{voted}."
     yield (
         f"Start {node.id} only after the other voters have a leader. With an empty log it"
         " votes for any candidate, even one that lacks committed records."

@@ -24,6 +24,7 @@ from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.text import shell_text
+from kraftool.reports.voters.between import home_cluster, is_foreign
 
 _REPLAY = frozenset({log_kinds.REPLAY.code, snap_kinds.REPLAY.code})
 _AFTER_SNAPSHOT = (
@@ -124,6 +125,8 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
                 "doctor",
                 examination.without_data,
                 stopping=stopping,
+                foreign=_foreign(examination),
+                own_settings=_without_data(examination),
             )
         )
     return DoctorReport(
@@ -138,6 +141,25 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         unexamined=tuple(unexamined(examination)),
         deeper=tuple(command for command in _deeper(examination) if not command.endswith(" -")),
     )
+
+
+def _foreign(examination: Examination) -> tuple[str, ...]:
+    """Return the PATHs of directories of another cluster than the one that is judged."""
+    sources = [directory.source for directory in examination.patients]
+    home = home_cluster(sources)
+    names = (source.name for source in sources if is_foreign(source, home))
+    return tuple(name for name in names if name in examination.paths)
+
+
+def _without_data(examination: Examination) -> dict[int, str]:
+    """Return the server.properties of nodes whose data directory is not there, by node id."""
+    return {
+        directory.source.settings.node_id: directory.settings_file
+        for directory in examination.patients
+        if directory.source.settings is not None
+        and directory.source.settings.node_id is not None
+        and directory.settings_file in examination.without_data
+    }
 
 
 def _stopping(sections: Iterable[DirectoryDiagnoses]) -> set[int]:

@@ -21,11 +21,12 @@ from kraftool.reports.election.losses import (
     CommitEvidence,
     CommitStatus,
     RecordLoss,
+    UnseenRecords,
     commit_status,
     lacks_whole_voter,
     losses_by,
-    may_have_unseen,
     may_have_unseen_by_doubt,
+    unseen_records,
     was_given,
 )
 
@@ -153,7 +154,7 @@ class Assessment:
     """True if what may be lost is on a minority of the voters, all of which were given: it is
     uncommitted unless a directory is an old copy or lost its end."""
     unseen_from: int | None = None
-    """Records from this offset on may be committed though no directory shows them: the end of the
+    """Records from this offset on may be committed though no readable log has them: the end of the
     best log. None if there are no such records."""
     to_repair: tuple[int, ...] = ()
     """Given voters that do not run, and on which Kafka exits when it starts. They are down until
@@ -186,12 +187,16 @@ def assess(case: ElectionCase) -> Assessment:
     can_lead = {node.id for node in possible_leaders(case, voters.ids - set(to_repair))}
     losses = {leader_id: _weighing(known, node) for leader_id, node in leaders.items()}
     running = _running(case, known)
-    unseen = {leader_id for leader_id, node in leaders.items() if may_have_unseen(known, node)}
+    unseen = {
+        leader_id: records
+        for leader_id, node in leaders.items()
+        if (records := unseen_records(known, node)) is not None
+    }
     harmful = {leader for leader in leaders if losses[leader] or leader in unseen}
     later = [] if harmful else _later_losses(case)
     lost_range = _range(
         [one for loss in losses.values() for one in loss] + later,
-        [leaders[leader_id].end.offset for leader_id in unseen],
+        list(unseen.values()),
     )
     if not can_lead:
         state = QuorumSafety.NO_LEADER
@@ -220,7 +225,7 @@ def assess(case: ElectionCase) -> Assessment:
         is_on_minority=bool(weighing)
         and not unseen
         and all(not loss.standing.is_grave for loss in weighing),
-        unseen_from=_end_of_best(case) if unseen else None,
+        unseen_from=_end_of_best(known.case) if unseen else None,
         running=running,
         addresses=_addresses(case, sorted(case.voters.ids)),
         not_given_hosts=tuple(_hosts(case, _not_given(case))),
@@ -354,7 +359,7 @@ def _adds_safely(case: ElectionCase, known: CommitEvidence, up: Collection[int])
     """True if these voters elect a leader, and none that loses what may be committed."""
     leaders = list(possible_leaders(case, up))
     return bool(leaders) and not any(
-        _weighing(known, leader) or may_have_unseen(known, leader) for leader in leaders
+        _weighing(known, leader) or unseen_records(known, leader) for leader in leaders
     )
 
 
@@ -396,9 +401,12 @@ def _may_be_committed_to(known: CommitEvidence) -> int | None:
     """The end of what may be committed, of all that the directories show."""
     case = known.case
     best = case.most_complete
-    if best is None or may_have_unseen(known, best):
+    if best is None:
         return None
-    highest = 0
+    unseen = unseen_records(known, best)
+    if unseen is not None and unseen.end is None:
+        return None
+    highest = unseen.end or 0 if unseen is not None else 0
     for node in case.nodes:
         start, end = node.log.start, node.log.end
         highest = max(highest, *(snapshot.offset for snapshot in node.log.snapshots), 0)
@@ -414,14 +422,17 @@ def _may_be_committed_to(known: CommitEvidence) -> int | None:
     return highest
 
 
-def _range(lost: Collection[RecordLoss], ends: Collection[int]) -> tuple[int, int | None] | None:
-    """Return what is lost at most: known records, and with an end all that may have come behind
-    it.
-    """
-    firsts = [*(loss.first for loss in lost), *ends]
-    if not firsts:
+def _range(
+    lost: Collection[RecordLoss], unseen: Collection[UnseenRecords]
+) -> tuple[int, int | None] | None:
+    """Return what is lost at most: known records, and those that may have come behind a leader's
+    end."""
+    if not lost and not unseen:
         return None
-    return min(firsts), None if ends else max(loss.end for loss in lost)
+    firsts = [*(loss.first for loss in lost), *(records.first for records in unseen)]
+    ends = [records.end for records in unseen]
+    known = [*(loss.end for loss in lost), *(end for end in ends if end is not None)]
+    return min(firsts), None if None in ends else max(known)
 
 
 def _level(known: CommitEvidence, lost: tuple[int, int | None] | None) -> LossBound:
@@ -514,6 +525,6 @@ def _start_first(case: ElectionCase, known: CommitEvidence) -> tuple[int, ...]:
 def _is_harmless(case: ElectionCase) -> bool:
     known = CommitEvidence.of(case)
     return not any(
-        _weighing(known, possible_leader) or may_have_unseen(known, possible_leader)
+        _weighing(known, possible_leader) or unseen_records(known, possible_leader)
         for possible_leader in possible_leaders(case, case.voters.ids)
     )

@@ -40,6 +40,8 @@ class Log(LogSpan):
     kraft_versions: tuple[tuple[int, int], ...] = ()
     behind: OffsetAndEpoch | None = None
     """Where the log ends behind damage, at which Kafka cuts it; None if it is not damaged."""
+    is_end_known: bool = False
+    """True if sound batches behind the damage show where the log ended."""
     is_torn: bool = False
     """True if a part of a batch comes last, which Kafka cuts off at its start."""
     leaders: tuple[tuple[int, int], ...] = ()
@@ -66,6 +68,7 @@ class Log(LogSpan):
             kraft_versions=tuple(entry for entry in self.kraft_versions if entry[0] < end),
             # How far the log really went is not known: its own headers cannot be trusted.
             behind=OffsetAndEpoch(end, self.epoch_at(end - 1) or 0),
+            is_end_known=False,
             last_timestamp_ms=-1,
             odd=None,
         )

@@ -13,6 +13,7 @@ that nobody has any more. The worst of all these is what can be said.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -263,11 +264,52 @@ def may_have_had(known: CommitEvidence, voters: VoterSet, voter: int, offset: in
     return forgotten is not None and forgotten.first <= offset
 
 
-def may_have_unseen(known: CommitEvidence, leader: NodeCase) -> bool:
-    """True if records may be committed that no directory shows, behind all that a leader has.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnseenRecords:
+    """Records that may be committed and are in no readable part of any log."""
 
-    That is so if the logs of a majority of its voters are gone or damaged, or were not given. Half
-    of an even number may be enough, as in `_may_have_changed`: with a change that no directory
+    first: int
+    end: int | None = None
+    """The offset after the last; None if nothing shows how many there are."""
+    holder: int | None = None
+    """The node that has the last one behind the damage of its log; None if there is no end."""
+
+
+def unseen_records(known: CommitEvidence, leader: NodeCase) -> UnseenRecords | None:
+    """Return the records that a leader lacks and that may be committed, though no readable log has
+    them; None if there are none.
+
+    There may be some if the logs of a majority of its voters are gone or damaged, or were not
+    given. A damaged log whose end is known had no more than that, and nothing that is not in a
+    readable log which goes as far.
+    """
+    leader = leader.sound
+    if not _may_have_unseen(known, leader):
+        return None
+    damaged = {
+        node.id: behind
+        for node in known.case.nodes
+        if (behind := node.log.behind) is not None and node.log.is_end_known
+    }
+    rest = {id_: forgotten for id_, forgotten in known.forgotten.items() if id_ not in damaged}
+    if not damaged or _may_have_unseen(replace(known, forgotten=rest), leader):
+        return UnseenRecords(first=leader.end.offset)
+    best = known.case.most_complete or leader
+    farther = {id_: end for id_, end in damaged.items() if not best.end.is_at_least(end)}
+    if not farther:
+        return None
+    first = best.end.offset
+    for id_, end in farther.items():
+        if end.epoch > best.end.epoch:  # where its log parts from the best one is not known
+            first = min(first, known.case.by_id[id_].log.end)
+    holder = max(farther, key=lambda id_: farther[id_].offset)
+    return UnseenRecords(first=first, end=farther[holder].offset, holder=holder)
+
+
+def _may_have_unseen(known: CommitEvidence, leader: NodeCase) -> bool:
+    """True if voters that may have had any record behind a leader's log can have committed it.
+
+    Half of an even number may be enough, as in `_may_have_changed`: with a change that no directory
     shows. An old copy or a cut log beside a whole one is a doubt (`may_have_unseen_by_doubt`), and
     no reason to expect such records. If no voter has the best log, it is one.
     """

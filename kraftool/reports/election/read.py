@@ -259,7 +259,8 @@ def _unseen(judged: JudgedDirectory, log: Log) -> str:
         finding.code == log_kinds.MISSING.code and finding.severity is not Severity.INFO
         for finding in judged.findings
     )
-    return f"has a snapshot at {log.view().end.offset} and no log" if is_lost else ""
+    end = log.view().end.offset
+    return (f"has a snapshot at {end} and no log" if end else "lost its log") if is_lost else ""
 
 
 def marked(marker: WitnessMarker) -> str:
@@ -326,6 +327,7 @@ def _log(source: NodeDirectory, listener: str, notes: list[str]) -> Log:
         voter_sets=tuple(sorted(sets.items(), key=lambda pair: pair[0])),
         kraft_versions=tuple(sorted(levels.items())),
         behind=behind,
+        is_end_known=_is_end_known(extent, behind),
         is_torn=is_torn,
         odd=_odd(source, extent) if extent is not None else None,
         leaders=tuple(
@@ -335,6 +337,13 @@ def _log(source: NodeDirectory, listener: str, notes: list[str]) -> Log:
         ),
         last_timestamp_ms=extent.last_timestamp_ms if extent is not None and behind is None else -1,
     )
+
+
+def _is_end_known(extent: LogExtent | None, behind: OffsetAndEpoch | None) -> bool:
+    """True if the end of a damaged log is a sound batch, and no header contradicts another one."""
+    if extent is None or behind is None:
+        return False
+    return extent.ends_soundly and extent.odd is None
 
 
 def _odd(source: NodeDirectory, extent: LogExtent) -> int | None:

@@ -15,12 +15,12 @@ from kraftool.decoders.checkpoint_files import PartitionMetadata
 from kraftool.decoders.kinds import FileKind
 from kraftool.directory.file_report import LARGEST_WHOLE, FileReport
 from kraftool.directory.log_reader import Observe
+from kraftool.reports.files.locations import problem_finding
 from kraftool.reports.files.log_findings import log_findings
 from kraftool.reports.findings.finding import Finding, FindingKind
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.logs.file_names import misnamed
-from kraftool.storage.entry import EntryProblem, Severity
 
 _REFUSED: dict[FileKind, FindingKind] = {
     FileKind.QUORUM_STATE: dir_kinds.QUORUM_STATE,
@@ -56,19 +56,6 @@ def file_findings(file: FileReport, *, is_alone: bool = False) -> tuple[Finding,
     if file.log is not None:
         return log_findings(file.name, file.kind, file.log)
     return tuple(_of_small(file))
-
-
-def problem_finding(problem: EntryProblem) -> Finding:
-    """Return the finding of something that could not be read or was passed over."""
-    is_unread = problem.severity is not Severity.INFO
-    kind = dir_kinds.UNREADABLE if is_unread else dir_kinds.PASSED_OVER
-    return kind.at(
-        problem.name,
-        problem.reason,
-        position=problem.position,
-        severity=problem.severity,
-        advice=problem.hint,
-    )
 
 
 def _unknown(file: FileReport, *, is_alone: bool) -> Finding:

@@ -45,8 +45,8 @@ def unopened(path: str, error: KraftoolError) -> Finding:
     return dir_kinds.UNREADABLE.at(path, error.message, advice=error.hint)
 
 
-def not_listed(problem: EntryProblem) -> Finding:
-    """What is wrong with an entry of a location, as a finding."""
+def problem_finding(problem: EntryProblem) -> Finding:
+    """Return the finding of something that could not be read or was passed over."""
     kind = dir_kinds.PASSED_OVER if problem.severity is Severity.INFO else dir_kinds.UNREADABLE
     return kind.at(
         problem.name,

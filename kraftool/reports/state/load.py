@@ -19,6 +19,7 @@ from kraftool.decoders.walk import Faulty, Item, Walk
 from kraftool.directory.log_summary import FIRST_OFFSET
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.loader import ImageLoader, OpenTransaction
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT
 from kraftool.reports.files.snapshot_form import SnapshotForm
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
@@ -266,11 +267,8 @@ def _refuse_unreached(files: StateFiles, log: LogReplay, end: int) -> None:
 
 
 def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> ReplayStart:
-    """The newest whole checkpoint that is old enough; failing that, the log from 0.
-
-    The 0-0 checkpoint of a formatted directory holds the first voters, and is no state: Kafka
-    writes what else is in it to the log again. A damaged checkpoint is the last resort.
-    """
+    """The newest whole checkpoint that is old enough; failing that, the log from 0. A damaged
+    checkpoint is the last resort."""
     tried: list[ReplayStart] = []
     for file in reversed(files.snapshots):
         if not is_fitting(file, wanted):
@@ -286,12 +284,13 @@ def start_without(files: StateFiles, wanted: Wanted, tried: list[ReplayStart]) -
     """Return what to begin with where no snapshot that was tried is sound."""
     log_start = base_offset(files.segments[0]) if files.segments else None
     if log_start is not None and log_start <= FIRST_OFFSET:
-        return ReplayStart(offset=log_start, findings=findings_of(tried))
+        start = _as_formatted(files)
+        return replace(start, offset=log_start, findings=findings_of(tried))
     if tried:
         return replace(tried[0], findings=findings_of(tried[1:]))
     later = [snapshot for snapshot in files.snapshots if snapshot_id(snapshot).offset > 0]
     if not later and log_start is None and not wanted.below:
-        return ReplayStart(offset=0)  # formatted, and never started
+        return _as_formatted(files)
     if log_start and not later and (wanted.below or log_start) >= log_start:
         text = f"the log begins at {log_start}, and what came before is in no snapshot"
         missing = snapshot_kinds.MISSING.at(files.path, text)
@@ -302,6 +301,18 @@ def start_without(files: StateFiles, wanted: Wanted, tried: list[ReplayStart]) -
         f" and {'there is no log' if log_start is None else f'the log begins at {log_start}'}",
         hint=_oldest(later) if wanted.until_ms is not None else _offered(files, None),
     )
+
+
+def _as_formatted(files: StateFiles) -> ReplayStart:
+    """Return what format wrote into the 0-0 checkpoint, until the log has a record: the voters, and
+    with Kafka 4.4 the levels of features. The first leader writes all of it to the log again."""
+    formatted = (file for file in files.snapshots if snapshot_id(file) == BOOTSTRAP_SNAPSHOT)
+    if not any(segment.size for segment in files.segments):
+        for file in formatted:
+            start = _start_at(file, _silent)
+            if is_sound(start):
+                return start
+    return ReplayStart(offset=0)
 
 
 def is_sound(start: ReplayStart) -> bool:

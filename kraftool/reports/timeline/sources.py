@@ -25,7 +25,7 @@ from kraftool.decoders.names import (
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.walk import BEGINNING, WalkState
 from kraftool.directory.metadata_summary import NodeIds
-from kraftool.reports.files.locations import not_listed
+from kraftool.reports.files.locations import problem_finding
 from kraftool.reports.files.state_files import read_election, read_ids
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
@@ -177,7 +177,7 @@ class _Reader:
         try:
             for item in location.entries():
                 if isinstance(item, EntryProblem):
-                    self.findings.append(not_listed(item))
+                    self.findings.append(problem_finding(item))
                     is_unread |= item.severity is Severity.ERROR
                 else:
                     file_count += self.entry(location, item)

@@ -131,6 +131,8 @@ def elections(sources: Sources) -> Iterator[Finding]:
     past = _past_voters(sources)
     if not past:
         return
+    # Static voters have no records but these.
+    electing = {id for one in sources for leader in one.history.leaders for id in leader.voters}
     for source in sources:
         state, voters = source.quorum_state, source.in_force
         if state is None or voters is None:
@@ -138,7 +140,7 @@ def elections(sources: Sources) -> Iterator[Finding]:
         for field, id in (("leaderId", state.leader_id), ("votedId", state.voted_id)):
             if id < 0 or voters.of(id) is not None:
                 continue
-            known = id in past
+            known = id in past or id in electing
             yield kinds.VOTE_STRANGER.at(
                 source.quorum_state_file,
                 "a voter of another set of this history"
@@ -184,6 +186,10 @@ def current_voters(sources: Sources) -> Iterator[Finding]:
                 field="currentVoters",
                 expected=_ids([voter.id for voter in voters.voters]),
                 found=_ids(state.current_voters),
+                advice="a recovery plan wrote these voters: set controller.quorum.voters to them in"
+                " every server.properties before you start a node, as the plan's steps say"
+                if source.begins_planned_epoch
+                else None,
             )
 
 

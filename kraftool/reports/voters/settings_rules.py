@@ -118,10 +118,11 @@ def static_sets(sources: Sources) -> Iterator[Finding]:
     leaders = [source.history.leaders[-1] for source in sources if source.history.leaders]
     if not leaders:
         return
+    planned = _planned_voters(sources)
     last = max(leaders, key=lambda leader: (leader.epoch, leader.offset))
     for _, settings in static:
         ids = {static_voter.id for static_voter in settings.static_voters}
-        if ids != set(last.voters):
+        if ids not in (set(last.voters), planned):
             yield kinds.STATIC_DIFFER.at(
                 settings.file,
                 f"it differs from the voters that elected leader {last.leader_id} of epoch"
@@ -132,6 +133,12 @@ def static_sets(sources: Sources) -> Iterator[Finding]:
                 found=_listed(settings.static_voters),
                 severity=Severity.WARNING,
             )
+
+
+def _planned_voters(sources: Sources) -> set[int] | None:
+    """Return the voters that a recovery plan wrote into quorum-state: none of them has led yet."""
+    states = (source.quorum_state for source in sources if source.begins_planned_epoch)
+    return next((set(state.current_voters) for state in states if state is not None), None)
 
 
 def advertised(sources: Sources) -> Iterator[Finding]:

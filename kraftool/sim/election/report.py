@@ -20,7 +20,7 @@ from kraftool.reports.election.losses import (
     CommitStatus,
     RecordLoss,
     losses,
-    may_have_unseen,
+    unseen_records,
 )
 from kraftool.reports.text.json_form import in_json
 from kraftool.sim.election.candidacy import Chance
@@ -230,7 +230,7 @@ def without_runs(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -
     """Ask all that needs no runs: who can lead, what is lost then, how many failures are
     tolerated."""
     assessment, known = assess(case), CommitEvidence.of(case)
-    unseen = tuple(node.id for node in case.nodes if may_have_unseen(known, node))
+    unseen = tuple(node.id for node in case.nodes if unseen_records(known, node) is not None)
     case = unhurried(case)
     chances = Chances(case)
     node_chances = chances.all(conditions)

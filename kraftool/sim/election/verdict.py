@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kraftool.reports.election.assessment_words import running_sentences, why_unknown
 from kraftool.reports.findings.status import Status, overall_status
-from kraftool.reports.text.words import listed, many
+from kraftool.reports.text.words import listed, many, offsets
 from kraftool.sim.election.advice import AdviceStep, next_steps
 from kraftool.sim.election.chances import Failures
 from kraftool.sim.election.evidence import Likelihood
@@ -84,12 +84,11 @@ def _status(report: Report) -> Status:
 
 
 def _who(report: Report) -> str:
-    if not report.runs:  # only runs show how likely each leader is, and how long it takes
-        only = ", the only one that can win" if len(report.leaders) == 1 else ""
-        return f"{_danger(report)}A leader can be elected: {listed(report.leaders, 'or')}{only}."
-    who = listed(report.leaders, "or")
+    who, trouble = listed(report.leaders, "or"), _trouble(report)
     if len(report.leaders) == 1:
         who += ", the only one that can win"
+    if not report.runs:  # only runs show how likely each leader is, and how long it takes
+        return f"{trouble}{'Possible leader' if trouble else 'A leader can be elected'}: {who}."
     for outlook in report.outlooks:
         if outlook.likelihood is Likelihood.LIKELY:
             who += f", likely {outlook.node}"
@@ -98,9 +97,11 @@ def _who(report: Report) -> str:
         some = f"in {report.runs - report.without_leader} of {many(report.runs, 'run')}"
         time = f"{some}, and then {time}" if time else some
     end = f"; {time}." if time else "."
-    if report.is_last_majority and not _danger(report):
+    if trouble:
+        return f"{trouble}Possible leader: {who}{end}"
+    if report.is_last_majority:
         return f"Leader possible, but no failure is tolerated: {who}{end}"
-    return f"{_danger(report)}A leader is elected: {who}{end}"
+    return f"A leader is elected: {who}{end}"
 
 
 def _time(report: Report) -> str:
@@ -112,10 +113,11 @@ def _time(report: Report) -> str:
     return f"if all start together, within {half} in half of {runs}, {most} in 95%"
 
 
-def _danger(report: Report) -> str:
-    """That it is no good news, where leaders cut off what may have been committed."""
+def _trouble(report: Report) -> str:
+    """Return why a leader is no good news: it cuts off what may have been committed, or runs no
+    controller. Empty if it is good news."""
     if not report.grave and not report.unseen:
-        return ""
+        return "No controller can lead. " if report.without_controller else ""
     is_sure = set(report.leaders) <= {loss.leader for loss in report.grave}
     return "Records are lost. " if is_sure else "Records may be lost. "
 
@@ -166,13 +168,13 @@ def _graves(report: Report) -> Iterable[str]:
         grave = [loss for loss in report.losses_by(leader) if loss.standing.is_grave]
         yield f"DATA LOSS if {leader} leads: {'; '.join(map(lost, grave))}."
     for leader in report.unseen:
-        end = report.assessment.unseen_from
-        if end is None:
-            end = report.case.by_id[leader].end.offset
-        yield (
-            f"DATA LOSS if {leader} leads: records from offset {end} on may be committed, but"
-            f" no directory shows them: {why_unknown(report.assessment)}."
-        )
+        first, bound = report.assessment.unseen_from, (report.assessment.lost_range or (0, None))[1]
+        if first is None:
+            first = report.case.by_id[leader].end.offset
+        what = f"records from offset {first} on may be committed, but no directory shows them"
+        if bound is not None and bound > first:
+            what = f"{offsets(first, bound)} may be committed, but no log can be read as far"
+        yield f"DATA LOSS if {leader} leads: {what}: {why_unknown(report.assessment)}."
 
 
 def _minors(report: Report) -> Iterable[str]:
@@ -296,10 +298,9 @@ def _why(report: Report) -> str:
             available = f"only voter {reaching[0]} is available"
         elif reaching:
             available = f"only voters {listed(reaching)} are available"
-        return (
-            f"{available}, and a majority is {voters.majority} of {many(len(voters), 'voter')}"
-            f" ({_missing(report, gone)})"
-        )
+        if len(voters) > 1:
+            available += f", and a majority is {voters.majority} of {len(voters)} voters"
+        return f"{available} ({_missing(report, gone)})"
     refusals = [refusal for chance in report.chances for refusal in chance.refusals]
     reasons = [refusal.reason for refusal in refusals if refusal.kind != "silent"]
     if reasons:

@@ -375,3 +375,26 @@ def test_a_record_that_does_not_fit_a_wrong_snapshot_is_not_to_be_replaced(tmp_p
     assert diagnosis.finding.text.endswith(". More records that do not fit: 1")
     assert diagnosis.finding.advice.startswith("this state began with a snapshot")
     assert "leave the log alone" in diagnosis.finding.advice
+
+
+def test_no_line_for_a_plan_names_a_directory_of_another_cluster(real: Real) -> None:
+    """recover plan refuses two clusters."""
+    paths = [real(id) for id in (2, 3)]
+    (paths[0] / PARTITION / LOG).unlink()
+    other = real(1, "kafka-4.3.0/upgrade")
+    lines = [command for _, command in doctor(*paths, other).commands]
+    plans = [line for line in lines if line.startswith("kraftool recover plan ")]
+    assert plans
+    assert all(str(paths[0]) in line and str(other) not in line for line in plans)
+    assert any("it belongs to another cluster" in why for why, _ in doctor(*paths, other).commands)
+
+
+def test_a_voter_without_its_disk_is_collected_by_its_own_settings(tmp_path: Path) -> None:
+    path = node(tmp_path / "1", begun())
+    properties = server(tmp_path / "2.properties", 2, log_dirs=str(tmp_path / "gone"))
+    lines = [command for _, command in doctor(path, properties).commands]
+    (collect,) = (line for line in lines if "recover collect" in line)
+    assert f"--ssh c2.example:{properties},c3.example {path} --out" in collect
+    lines = [command for _, command in doctor(path).commands]
+    (collect,) = (line for line in lines if "recover collect" in line)
+    assert f"--ssh c2.example,c3.example {path} --out" in collect

@@ -1,4 +1,7 @@
-"""A node that has been electing for ever: its quorum-state is far beyond its log."""
+"""A node that has been electing for ever: its quorum-state is far beyond its log.
+
+A recovery plan writes such a quorum-state too. Until the node starts, that is as planned.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient in examination.patients:
         state, log = patient.summary.quorum_state, patient.summary.log
         if state is None or log is None or log.last_epoch is None:
+            continue
+        if patient.source.begins_planned_epoch:
             continue
         ahead = state.leader_epoch - log.last_epoch
         if ahead < _MANY or state.leader_id >= 0 or _led_later(examination, patient):

@@ -350,8 +350,9 @@ CURRENT_VOTERS = _kind(
     "CURRENT-VOTERS",
     _WARNING,
     "currentVoters in quorum-state differ from the voters of the quorum.",
-    "Kafka before 3.9 refuses to start if they differ from controller.quorum.voters. Later"
-    " versions rewrite them",
+    "Kafka before 3.9 refuses to start if they differ from controller.quorum.voters. If the setting"
+    " is right, move quorum-state of a broker away: it has given no vote. Later versions rewrite"
+    " them",
     references=("KIP-595",),
     remedy=Remedy.COMPARE_VOTERS,
 )

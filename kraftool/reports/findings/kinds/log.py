@@ -161,8 +161,12 @@ BEGINS_LATER = _kind(
 MISSING = _kind(
     "MISSING",
     _WARNING,
-    "There are snapshots but no log. The records after the snapshots are gone.",
-    "another node has the records. Let this node fetch them, and do not let it lead",
+    "There is no log, but snapshots or other files show that there was one. The records after the"
+    " snapshots are gone. Kafka starts with an empty log. If the node is a voter, its vote can then"
+    " elect a leader that lacks committed records.",
+    "look for the .log files before you start the node: Kafka deletes other traces of them when it"
+    " starts. If they are gone, start the node only after the others have a leader, and let it"
+    " fetch the records",
     remedy=Remedy.DESCRIBE_REPLICATION,
 )
 NONE = _kind(

@@ -43,10 +43,10 @@ NO_MAJORITY = _kind(
 WIPED_VOTER = _kind(
     "WIPED-VOTER",
     _ERROR,
-    "A voter's directory has no metadata log, while other nodes have one. The voter forgot"
-    " its vote with the log, and may vote twice in one epoch.",
-    "look for the voter's own disk or another mount first. If there is none, write"
-    " quorum-state with the highest epoch of all voters + 1 and no vote before the voter"
+    "A voter's directory has no metadata log, while other nodes have one. If quorum-state is gone"
+    " too, the voter forgot its vote, and may vote twice in one epoch.",
+    "look for the voter's own disk or another mount first. If there is none, and no quorum-state"
+    " either, write it with the highest epoch of all voters + 1 and no vote before the voter"
     " starts",
     stake=Stake.TWO_HISTORIES,
 )

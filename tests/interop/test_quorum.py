@@ -419,7 +419,7 @@ def test_without_a_majority_every_node_still_tells_what_it_knows(quorum: Cluster
     assert {"KT-LIVE-NO-SPARE", "KT-LIVE-UNREACHED"} <= _codes(report)
     blocked = _document("remove-controller", *_at(leader), "-i", str(second.id), code=5)
     assert any(
-        "1 of 2 voters keep up" in check["reason"] for check in blocked["quorumChange"]["checks"]
+        "1 of 2 voters keeps up" in check["reason"] for check in blocked["quorumChange"]["checks"]
     )
 
     quorum.kill(second)

@@ -1,7 +1,7 @@
 """Differences from a recovery plan: in directories, and in the recovered quorum.
 
 Owns codes, severities and advice. `repair/verify*.py` and `repair/rehearsal*.py` decide when they
-apply; of what a plan left in a directory `reports/directory/repairs.py` tells every report.
+apply. `reports/directory/report.py` makes the findings of what a plan left in a directory.
 """
 
 from __future__ import annotations

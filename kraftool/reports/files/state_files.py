@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from kraftool.decoders import meta_properties, quorum_state
 from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.names import META_PROPERTIES
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.directory.metadata_summary import NodeIds
 from kraftool.reports.findings.finding import Finding, FindingKind
@@ -36,7 +37,7 @@ def read_election(entry: Entry) -> tuple[QuorumState | None, Finding | None]:
 def cluster_in(entries: Iterable[Entry]) -> str | None:
     """The cluster id in the meta.properties among files; None if there is none. Raises
     KraftoolError if it cannot be read."""
-    file = next((entry for entry in entries if entry.basename == "meta.properties"), None)
+    file = next((entry for entry in entries if entry.basename == META_PROPERTIES), None)
     return read_ids(file)[0].cluster_id if file is not None else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from typer import Argument, Option
@@ -22,7 +22,6 @@ from kraftool.commands.options import (
 )
 from kraftool.commands.output import ColorWhen
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
-from kraftool.decoders.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ parts. It knows no typer.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from inspect import cleandoc
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.late_pattern import late_pattern
 
 PROGRAM = "kraftool"

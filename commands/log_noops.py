@@ -6,10 +6,9 @@ Owns which batches a run takes. Machine formats never come here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, Fault
 from kraftool.reports.logs.dump import BatchEntry, Entry
 from kraftool.reports.logs.source import LogFile

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
@@ -15,7 +16,6 @@ from kraftool.commands.dump_log_options import DumpLogOptions
 from kraftool.commands.log_noops import has_only_no_ops, weight
 from kraftool.commands.options import DumpLogFormat
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.walk import Item
 from kraftool.reports.logs.dump import LogDump, Selection

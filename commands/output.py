@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import IO, TYPE_CHECKING, NoReturn
 
@@ -29,7 +30,6 @@ from kraftool.commands.text_console import (
     stream_width,
     text_console,
 )
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.printable import UNSAFE, escape
 from kraftool.reports.text.printable import printable as printable

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.output import Output, printable
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.image import MetadataImage
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.logs.processes import quickly

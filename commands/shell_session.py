@@ -7,7 +7,7 @@ handed to whoever runs it, who knows whether there is a terminal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from kraftool.commands.shell_words import (
     USAGES,
@@ -18,7 +18,6 @@ from kraftool.commands.shell_words import (
     read_command,
     split_line,
 )
-from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.state.shell.nodes import Directory, Leaf
 from kraftool.reports.state.shell.paths import Path, TreeEntry, complete, find, written
 from kraftool.reports.state.shell.walk import find_lines, list_lines, tree_lines

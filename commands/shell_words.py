@@ -7,9 +7,9 @@ messages for words that do not fit, which are those of kafka-metadata-shell.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.java_text import read_int32
 from kraftool.decoders.late_pattern import late_pattern

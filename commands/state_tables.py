@@ -7,6 +7,7 @@ that the JSON export has too, so that both say the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from itertools import islice
 
@@ -17,7 +18,6 @@ from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, w
 from kraftool.commands.output import Output
 from kraftool.commands.plain_tables import plain_table
 from kraftool.commands.times import iso
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.late_pattern import late_pattern
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage

@@ -7,13 +7,13 @@ held them. What a record's key and value mean is `control.py` and `framing.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from struct import Struct
 from typing import NamedTuple
 
 from kraftool.decoders import compression
 from kraftool.decoders.checksum import crc32c
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.java_text import wrap_int64
 from kraftool.decoders.wire import (

@@ -11,6 +11,7 @@ batch must then decode and follow on its neighbours. It refuses to change anythi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import isqrt
 
 from kraftool.decoders.batch import (
@@ -21,7 +22,6 @@ from kraftool.decoders.batch import (
 )
 from kraftool.decoders.checksum import crc32c
 from kraftool.decoders.control import ControlRecordType, read_key
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import (

@@ -6,10 +6,10 @@ text; see snapshot.py.)
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.findings import Findings, shown
 from kraftool.decoders.java_text import (

@@ -6,10 +6,10 @@ decoded; Kafka has written version 0 of all of them so far.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 from kraftool.decoders import codec
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.wire import TRUNCATED
 

@@ -6,9 +6,8 @@ about exit codes: `commands/output.py` maps errors to them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
-
-from kraftool.decoders.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

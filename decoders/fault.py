@@ -6,10 +6,10 @@ to say what to do about it; that is `reports/files/log_findings.py`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from kraftool.decoders.batch import CRC_START, RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, Fault
 from kraftool.decoders.segment import Damage
 

@@ -6,10 +6,10 @@ lacks is not an error here: it is handed on by its numbers, so that newer logs c
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from kraftool.decoders import codec, schema
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.wire import TRUNCATED, Malformed, read_unsigned_varint, unsigned_varint
 

@@ -7,10 +7,9 @@ from the catalogue only, never from data.
 from __future__ import annotations
 
 import struct
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.schema.notation import Field
 from kraftool.decoders.wire import ZERO_UUID, Malformed
 

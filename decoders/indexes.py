@@ -7,8 +7,8 @@ given: an index of 10 MiB has more than a million.
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.findings import Findings
 

@@ -9,9 +9,9 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.late_pattern import late_pattern
 
 INT16_MAX = 2**15 - 1

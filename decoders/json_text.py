@@ -5,8 +5,7 @@ nesting. Nothing here calls itself; nested values are left to the json module.
 """
 
 import json
-
-from kraftool.decoders.dataclass import dataclass
+from dataclasses import dataclass
 
 MAX_NUMBER_LENGTH = 1000
 """Jackson's own bound; Python would refuse to convert from 4300 digits on."""

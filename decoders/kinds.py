@@ -6,6 +6,7 @@ to tell kinds apart.
 """
 
 import struct
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
@@ -15,7 +16,6 @@ from kraftool.decoders.checkpoint_files import (
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
 )
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.indexes import (
     OFFSET_ENTRY_SIZE,
     TIME_ENTRY_SIZE,

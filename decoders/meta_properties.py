@@ -4,10 +4,10 @@ Owns version 0 (`broker.id`, from before KRaft) and version 1 (`node.id`), both 
 where dynamic voters or JBOD need it. It refuses to compare it with any other file.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from kraftool.decoders import properties
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.findings import Findings, shown
 from kraftool.decoders.java_text import read_int32, read_uuid, write_date

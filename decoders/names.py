@@ -4,10 +4,10 @@ Owns segment files, raft snapshots and partition folders, with the states that a
 It refuses to look at contents; `kinds.py` decides what a file is.
 """
 
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.java_text import INT32_MAX, INT64_MAX, read_int32, read_int64
 from kraftool.decoders.late_pattern import late_pattern
 

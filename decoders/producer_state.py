@@ -5,9 +5,9 @@ refuses to replay a log. Kafka deletes such a file when it cannot read it and re
 """
 
 import struct
+from dataclasses import dataclass
 
 from kraftool.decoders.checksum import crc32c
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.findings import Findings
 from kraftool.decoders.java_text import INT32_MAX

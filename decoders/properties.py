@@ -7,9 +7,8 @@ server.properties) and what Properties.store writes. It refuses to know any key'
 import re
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.findings import Findings, shown
 from kraftool.decoders.java_text import without_lone_surrogates

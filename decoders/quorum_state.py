@@ -4,7 +4,8 @@ Owns versions 0 and 1 of the file, what Kafka reads of a damaged one and the exa
 writes. It refuses to say whether a state fits the log beside it.
 """
 
-from kraftool.decoders.dataclass import dataclass
+from dataclasses import dataclass
+
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.findings import Findings, shown
 from kraftool.decoders.java_text import (

@@ -12,9 +12,9 @@ cluster's secret key and never stored), the iterations of a SCRAM credential, pr
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.schema.config_names import HARMLESS
 
 MASK = "[redacted]"

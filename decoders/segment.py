@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from struct import Struct
 from typing import NamedTuple
@@ -23,7 +24,6 @@ from kraftool.decoders.batch import (
     RecordBatch,
 )
 from kraftool.decoders.checksum import crc32c
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.late_pattern import late_pattern
 
 ReadAt = Callable[[int, int], bytes]

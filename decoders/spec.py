@@ -8,12 +8,12 @@ since two readings of the catalogue are only worth something if they are two.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from typing import Any
 
 from kraftool.decoders import schema
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.schema import Field, MessageSchema
 from kraftool.decoders.spec_primitives import (

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
-
-from kraftool.decoders.dataclass import dataclass
 
 if TYPE_CHECKING:
 

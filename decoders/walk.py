@@ -20,12 +20,11 @@ decode records, and to know of files.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kraftool.decoders import fast_path
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.fault import (
     FaultKind,
     LogFault,

@@ -19,8 +19,8 @@ several fields of the message share. It refuses anything else, so that a typo ca
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 
 SCALARS = frozenset(

@@ -7,7 +7,7 @@ decoded, masked and told of damage is the log dump's own doing, so that the answ
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from operator import itemgetter
@@ -18,7 +18,6 @@ from kraftool.arrow.splits import Split
 from kraftool.decoders import schema
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.control import ControlRecordType
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, Fault, KraftoolError
 from kraftool.decoders.log_record import (
     LogRecord,

@@ -7,7 +7,7 @@ part of the value. It refuses to judge it and to compare files.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,6 @@ from kraftool.decoders import (
     quorum_state,
 )
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, Detected, FileKind, detect
 from kraftool.decoders.log_record import LogRecord

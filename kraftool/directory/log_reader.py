@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftool.decoders import codec
@@ -17,7 +17,6 @@ from kraftool.decoders.batch import HEADER_SIZE, NOOP_BATCH, Record, RecordBatch
 from kraftool.decoders.bit_flip import ExpectedBatch, flipped_bit
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.control import read_key
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.fault import FaultKind, LogFault
 from kraftool.decoders.framing import FRAME_VERSION, read_frame, record_format

@@ -8,12 +8,12 @@ a byte. What a file means beside its neighbours is `metadata_summary.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kraftool.decoders import schema
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.control import BY_ID
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.fault import FaultKind, LogFault
 from kraftool.decoders.framing import record_format
 from kraftool.decoders.json_marks import Hidden

@@ -7,10 +7,10 @@ files is `directory_summary.py`.
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from enum import StrEnum
 
 from kraftool.decoders.checkpoint_files import EpochEntry
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kraftool.decoders import quorum_state
 from kraftool.decoders.checkpoint_files import EpochEntry, LeaderEpochCheckpoint
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import METADATA_FOLDER, segment_offset
 from kraftool.decoders.quorum_state import QuorumState

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.names import METADATA_FOLDER, is_usable_name, segment_offset

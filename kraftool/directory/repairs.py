@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kraftool.decoders import quorum_state
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, segment_offset
 from kraftool.storage.entry import EntryProblem

@@ -5,10 +5,9 @@ Owns these values. It refuses to compare directories; that is `reports/voters/`.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.json_marks import Ids
 from kraftool.directory.metadata_summary import SnapshotSummary

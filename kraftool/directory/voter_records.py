@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord, position_in_file

@@ -7,8 +7,8 @@ tell (static voters have neither directory id nor listener) is no difference.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.endpoints import shown_endpoint
 from kraftool.raft.names import ONLY_STATIC, Voter, VoterSet
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.overlay import Overlay
 from kraftool.image.replay import RecordValue, ReplayError, WrittenRecord, replays
 

@@ -7,10 +7,9 @@ registered one is an error, as it is for a controller.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.metadata_version import (
     CONTROLLER_REGISTRATION_LEVEL,
     CORDONED_LEVEL,

@@ -7,10 +7,9 @@ know; here they are kept, since an inspection should show what is there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.overlay import Overlay
 from kraftool.image.replay import RecordValue, WrittenRecord, replays
 from kraftool.image.seen import SeenChanges

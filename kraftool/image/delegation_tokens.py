@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.metadata_version import DELEGATION_TOKENS_LEVEL
 from kraftool.image.overlay import Overlay
 from kraftool.image.replay import Lost, RecordValue, WrittenRecord, replays

@@ -10,9 +10,8 @@ snapshots next to the features. Kafka 4 ignores it, so it is written only below 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.metadata_version import (
     ELR_VERSION,
     KAFKA_4_LEVEL,

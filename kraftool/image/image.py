@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.acls import AclsImage
 from kraftool.image.client_quotas import ClientQuotasImage
 from kraftool.image.cluster import ClusterImage

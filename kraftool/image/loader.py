@@ -8,9 +8,8 @@ log: records come in as values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.native_rows import Place, RowChanges
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance

@@ -10,8 +10,7 @@ levels: their meaning changes (20 and 22 were once ELR's).
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from kraftool.decoders.dataclass import dataclass
+from dataclasses import dataclass
 
 METADATA_VERSION = "metadata.version"
 KRAFT_VERSION = "kraft.version"

@@ -7,10 +7,9 @@ leader epoch, also the same leader named again; every change raises the partitio
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.native_rows import CompactGroups, CompactRows, OpenGroup, Place, RowChanges
 from kraftool.image.compact import compact_topics
 from kraftool.image.metadata_version import (

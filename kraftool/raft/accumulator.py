@@ -8,11 +8,10 @@ has no place here: an append is one event, so that nothing can be drained betwee
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from kraftool.decoders.batch import HEADER_SIZE
-from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import ProtocolError
 from kraftool.raft.records import Batch, ControlRecord
 from kraftool.raft.settings import MAX_BATCH_BYTES, MAX_PENDING_BATCHES

@@ -8,11 +8,9 @@ waits for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
-
-from kraftool.decoders.dataclass import dataclass
 
 
 class Random(Protocol):

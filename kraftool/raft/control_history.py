@@ -8,10 +8,9 @@ snapshot's is at -1. It has always been read up to the end of the log.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import ProtocolError, VoterSet
 from kraftool.raft.records import Batch, KRaftVersion, Voters
 

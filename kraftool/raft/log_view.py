@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 
 from kraftool.decoders.checkpoint_files import EpochEntry
-from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import (
     BOOTSTRAP_SNAPSHOT,
     CommittedTruncation,

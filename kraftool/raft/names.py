@@ -7,11 +7,10 @@ Owns what they mean to each other (which key is whose, which log is longer). It 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kraftool.decoders.addresses import shown_address
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 
 NO_ID = -1

@@ -6,9 +6,9 @@ whoever runs the core: encoded batches in a node, small values in a simulation.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import VoterSet
 
 

@@ -6,9 +6,8 @@ up, and the high watermark rule: what a majority has, once that is beyond the ep
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import UNKNOWN, ReplicaKey, VoterSet, majority_of
 from kraftool.raft.settings import CAUGHT_UP_WITHIN_MS, OBSERVER_EXPIRY_MS
 

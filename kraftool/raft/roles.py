@@ -7,9 +7,8 @@ durable before it, is `transitions.py`'s.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.error_codes import Error
 from kraftool.raft.accumulator import Accumulator
 from kraftool.raft.messages import FetchRequest, FetchResponse

@@ -6,9 +6,8 @@ Owns the defaults of `controller.quorum.*`. It refuses to read a server.properti
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft.names import NO_ID, Endpoint, ReplicaKey, VersionRange, Voter, VoterSet

@@ -7,10 +7,8 @@ make: without it simulate-election plays 8 percent more elections a second.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar, dataclass_transform
-
-from kraftool.decoders.dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -11,9 +11,8 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.storage.entry import (
     METADATA_PARTITION,
     ROOT_FILES,

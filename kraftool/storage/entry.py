@@ -5,11 +5,10 @@ partition", "in some topic's folder". It refuses to touch the file system: names
 """
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import (
     CHECKPOINT_SUFFIX,
     META_PROPERTIES,

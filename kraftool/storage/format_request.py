@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import Endpoint, VoterSet
 from kraftool.storage.scram_records import ScramUser
 

@@ -16,9 +16,9 @@ import os
 import stat
 import struct
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.storage.lock_taking import LOCK, is_held_here
 
 _LONGEST_COMMAND = 1 << 20

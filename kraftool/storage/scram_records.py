@@ -11,9 +11,9 @@ import binascii
 import hashlib
 import hmac
 import secrets
+from dataclasses import dataclass
 
 from kraftool.decoders import codec
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.java_text import read_int32
 from kraftool.image.scram import MECHANISMS
 from kraftool.storage.format_levels import FormatImpossible

@@ -19,11 +19,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.segment import ReadAt, plausible
 from kraftool.decoders.walk import Faulty, Walk, WalkState
 

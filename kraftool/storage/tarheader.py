@@ -4,7 +4,8 @@ Owns the formats only: bytes in, values out, no reading. Python's tarfile is not
 reads pax headers and long names whole, whatever size they claim, and stops at the first damage.
 """
 
-from kraftool.decoders.dataclass import dataclass
+from dataclasses import dataclass
+
 from kraftool.decoders.errors import DecodeError
 
 BLOCK = 512

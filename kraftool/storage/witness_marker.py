@@ -10,12 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from kraftool.decoders import quorum_state
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import METADATA_FOLDER, WITNESS_MARKER
 from kraftool.storage import files as disk
 from kraftool.storage.files import Files

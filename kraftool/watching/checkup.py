@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kraftool.client.cluster_health import ClusterHealth, cluster_health
@@ -22,7 +22,6 @@ from kraftool.client.observing import UnobservableError
 from kraftool.client.reaching import unobserved_finding
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, SILENT_MS
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Ids, Moment
 from kraftool.reports.doctor.explain import explain
 from kraftool.reports.doctor.model import Evidence, Examination

@@ -8,9 +8,7 @@ others and of Python's library what is large. It is the table that `make size` p
 
 from __future__ import annotations
 
-import ast
 import os
-from pathlib import Path
 
 import pytest
 
@@ -18,13 +16,11 @@ from tests.commands.start_cases import CASES
 from tools import size
 from tools.size import Size, Start
 
-ROOT = Path(__file__).resolve().parents[2]
 MARGIN = 0.03
 """How far a number may be from the table's, either way. A change to a few modules stays within it;
 a command with fewer than 34 modules may import no other one. A gain has to be written down, too, so
 that it cannot be lost unnoticed."""
 RENEW = "KRAFTOOL_REWRITE=1 pytest tests/commands/test_start.py"
-READING = ("dump", "doctor", "state", "dump-log", "timeline", "verify-log", "features")
 
 
 def _outside(table: Size, now: Size) -> list[str]:
@@ -131,21 +127,3 @@ def test_no_command_waits_for_pydantic_or_another_command() -> None:
     assert "kraftool.commands.recover_plan" not in size.imported("dump")
     # What a script asks most often does not even wait for typer.
     assert {name for name in CASES if "typer" not in packages[name]} == {"version", "completion"}
-
-
-def test_modules_at_the_start_take_the_quicker_dataclass() -> None:
-    """Those that read directories: the standard decorator was a third of their start."""
-    slow = []
-    for module in sorted(set().union(*map(size.imported, READING))):
-        path = (ROOT / module.replace(".", "/")).with_suffix(".py")
-        if not module.startswith("kraftool.") or not path.exists():
-            continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        slow += [
-            module
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom)
-            and node.module == "dataclasses"
-            and "dataclass" in {alias.name for alias in node.names}
-        ]
-    assert slow == ["kraftool.decoders.dataclass"], "which shows it to type checkers"

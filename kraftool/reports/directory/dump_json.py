@@ -7,6 +7,7 @@ milliseconds.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kraftool.decoders.checkpoint_files import (
@@ -14,7 +15,6 @@ from kraftool.decoders.checkpoint_files import (
     LeaderEpochCheckpoint,
     PartitionMetadata,
 )
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties

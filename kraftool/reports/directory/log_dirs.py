@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import META_PROPERTIES, METADATA_FOLDER

@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.directory.directory_summary import summarize_directory
 from kraftool.directory.file_report import FileReport, ReadOptions, read_file

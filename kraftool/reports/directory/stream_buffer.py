@@ -6,9 +6,8 @@ refuses what is no part of a metadata log.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.logs.source import LogFile, kind_of
 from kraftool.reports.state.files import MOST_STREAMED, StateFiles, files_of

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Count
 from kraftool.reports.doctor.explain import Explanation
 from kraftool.reports.doctor.model import Diagnosis, Evidence

@@ -6,7 +6,8 @@ All of it is in the catalogue: a code says the same here and where it is found.
 
 from __future__ import annotations
 
-from kraftool.decoders.dataclass import dataclass
+from dataclasses import dataclass
+
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.findings.finding import FindingKind, Severity
 from kraftool.reports.findings.kinds import KINDS

@@ -11,13 +11,12 @@ from array import array
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from struct import Struct
 from typing import Any, NamedTuple
 
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, NOOP_BATCH, Record, RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file

@@ -7,9 +7,8 @@ it was read before the first rule is asked. It refuses to read files and to deci
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.properties import Properties
 from kraftool.directory.file_report import FileReport
 from kraftool.directory.metadata_summary import MetadataSummary, SeenVoters

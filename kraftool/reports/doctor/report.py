@@ -7,9 +7,8 @@ tells better. It refuses to render.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.directory.findings import voter_findings
 from kraftool.reports.doctor import next_steps, tools
 from kraftool.reports.doctor.model import Diagnosis, Examination, ExaminedDirectory

@@ -6,8 +6,8 @@ Owns the sentences. It refuses to judge: why a part is missing is a finding wher
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 
 

@@ -9,12 +9,11 @@ may be committed, the quorum is safe in any order of starts. It refuses to repai
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
 from kraftool.decoders.checkpoint_files import EpochEntry
-from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import Endpoint
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase
 from kraftool.reports.election.losses import (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kraftool.decoders.dataclass import dataclass
+from dataclasses import dataclass
+
 from kraftool.decoders.json_marks import Ids
 from kraftool.reports.election.assessment import (
     Assessment,

@@ -7,11 +7,10 @@ rule of the protocol: a node's `core` is asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from kraftool.decoders.checkpoint_files import EpochEntry
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.metadata_summary import LogSpan
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.log_view import LogView, Validity

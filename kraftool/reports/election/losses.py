@@ -13,11 +13,10 @@ that nobody has any more. The worst of all these is what can be said.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
 from kraftool.reports.election.case import ElectionCase, NodeCase, parts_at
 from kraftool.reports.election.memory import Forgotten, forgetful

@@ -8,8 +8,8 @@ refuses to say what follows from it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.reports.election.case import ElectionCase, NodeCase, parts_at
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from kraftool.decoders import (
@@ -20,7 +21,6 @@ from kraftool.decoders import (
     quorum_state,
     spec_files,
 )
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.json_text import JsonError, Member, read_members, skip_blanks
 from kraftool.decoders.kinds import META_KEYS, FileKind

@@ -8,12 +8,11 @@ they are shown on demand only, except where their record is known to have none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftool.decoders import control, spec_files
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.fault import WRONG_CRC, FaultKind, LogFault
 from kraftool.decoders.redact import MASK

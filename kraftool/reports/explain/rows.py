@@ -7,10 +7,9 @@ a byte that may not be shown: a secret's row knows its size only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.spec import Span
 from kraftool.reports.text.moments import utc

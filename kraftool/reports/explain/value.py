@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from kraftool.decoders import control, schema, spec_files
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.redact import MASK, SENSITIVE_KEYS, redact
 from kraftool.decoders.spec import Span, annotate_by, description
 from kraftool.reports.explain.rows import FileBytes, Row, is_open, joined, sentence, span_rows

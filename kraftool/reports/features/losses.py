@@ -8,8 +8,8 @@ formatted anew at the lower level would have to do without. No secret is among t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.log_summary import TypeCount
 from kraftool.image.features import zk_migration_name
 from kraftool.image.image import MetadataImage

@@ -7,9 +7,9 @@ running node. It refuses to decide what a change would meet; that is `plan.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.log_summary import TypeCount
 from kraftool.directory.metadata_summary import NodeIds
 from kraftool.directory.node_directory import NodeDirectory

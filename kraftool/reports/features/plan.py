@@ -6,8 +6,8 @@ Owns the whole of the answer to `--to`, and how far each feature can go without 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.metadata_version import (
     ELR_VERSION,
     FEATURES,

@@ -8,9 +8,9 @@ running leader knows is not judged here; `cautions.py` says it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.schema import NEWEST_RELEASE
 from kraftool.image.metadata_version import (
     CONTROLLER_REGISTRATION_LEVEL,

@@ -8,9 +8,9 @@ kafka-features does. Its 3.x versions know `--metadata` only, which sends metada
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.metadata_version import (
     KAFKA_4_LEVEL,

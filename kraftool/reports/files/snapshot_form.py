@@ -6,12 +6,11 @@ judge the records in it; that is verification.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.control import ControlRecordType
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.fault import LogFault
 from kraftool.decoders.kinds import FileKind

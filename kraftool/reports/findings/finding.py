@@ -7,10 +7,9 @@ people look it up. It refuses to decide what is odd; each report has its own tab
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, Fault
 from kraftool.storage.entry import Severity
 

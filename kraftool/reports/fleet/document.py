@@ -6,8 +6,8 @@ Owns that it is written in pieces: the lists of a large fleet are never in memor
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.fleet.model import (
     ClusterSummary,

@@ -8,10 +8,10 @@ be answered from that log: an empty answer would look as if nothing had happened
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.walk import Walk
 from kraftool.directory.log_summary import FIRST_OFFSET

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from typing import Any
 
 from kraftool.decoders import codec, schema
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, Fault
 from kraftool.decoders.fault import FaultKind, LogFault
 from kraftool.decoders.framing import decode_record

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.logs.dump import Selection
 from kraftool.reports.logs.transactions import Transactions
 

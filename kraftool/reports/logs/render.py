@@ -7,10 +7,10 @@ has several processes or threads do it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import FaultKind, LogFault
 from kraftool.decoders.segment import BatchSpan, ReadAt

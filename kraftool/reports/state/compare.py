@@ -7,9 +7,8 @@ what two directories are compared at is the highest offset that both reach, unle
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import META_PROPERTIES
 from kraftool.reports.files.state_files import cluster_in

@@ -8,11 +8,10 @@ changes come one by one, aspect by aspect, in the order of their keys.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage
 from kraftool.reports.state.entities import TOPICS, Aspect, Object, aspects, partitions

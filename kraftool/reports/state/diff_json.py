@@ -6,10 +6,10 @@ Changes are written as they are found; what they sum up to comes last.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Hidden, Moment
 from kraftool.image.image import Provenance
 from kraftool.image.state_hash import state_hash

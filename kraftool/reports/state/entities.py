@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.redact import MASK, config_value
 from kraftool.decoders.wire import java_double
 from kraftool.image.acls import StandardAcl

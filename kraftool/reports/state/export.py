@@ -7,9 +7,9 @@ one line, and all are sorted, so that a line-by-line comparison of two exports s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Count, Moment
 from kraftool.image.image import Provenance
 from kraftool.image.state_hash import state_hash

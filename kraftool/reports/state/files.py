@@ -6,9 +6,8 @@ refuses what would mix two logs: several directories in one archive, or a topic'
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name, segment_offset
 from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch

@@ -9,11 +9,10 @@ Offsets are exclusive, like a snapshot's name: the image at 100 has seen the rec
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import ControlRecordType
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.walk import Faulty, Item, Walk
 from kraftool.directory.log_summary import FIRST_OFFSET

@@ -8,8 +8,9 @@ offsets Kafka goes on, without noticing; here the log ends, since what follows l
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.fault import FaultKind, LogFault, gap_fault
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState

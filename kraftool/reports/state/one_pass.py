@@ -8,9 +8,8 @@ refuses to read: whoever reads hands each item of the walk on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name, segment_offset
 from kraftool.decoders.segment import BatchSpan

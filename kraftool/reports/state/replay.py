@@ -8,14 +8,13 @@ bear on the state; that is verification.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Protocol
 
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.codec import Decoder
 from kraftool.decoders.control import ControlRecordType, decode_value, read_key
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, Fault, KraftoolError
 from kraftool.decoders.fault import FaultKind, LogFault
 from kraftool.decoders.framing import read_frame, record_format

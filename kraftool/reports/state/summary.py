@@ -11,8 +11,8 @@ only a server.properties sets is not known, and counts as 1.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.java_text import INT32_MAX, read_whole_number
 from kraftool.decoders.json_marks import Count
 from kraftool.image.configs import BROKER, TOPIC

@@ -6,9 +6,9 @@ Owns these forms. A report holds the values; the serializer finds the form by th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.json_marks import Ids
 from kraftool.decoders.quorum_state import QuorumState

@@ -7,11 +7,10 @@ Owns what an event is. How events come from records is `quorum.py`, `registratio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.reports.findings.finding import Finding, Severity
 

@@ -8,10 +8,9 @@ nodes disagree, so all of it can be copied. It refuses to make events; see `quor
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.client_quotas import QuotaEntity
 from kraftool.reports.timeline.events import Event
 

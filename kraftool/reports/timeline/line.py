@@ -7,10 +7,9 @@ nodes disagree a line is forked, and each side goes on by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.timeline import partitions, quorum, registrations, settings
 from kraftool.reports.timeline.batches import PARTITIONS, Content, LogBatch, Stretch, Watched

@@ -9,10 +9,9 @@ about what the batch was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.timeline.batches import LogBatch
 from kraftool.reports.timeline.events import Category, Event, Rank

@@ -7,9 +7,8 @@ a log begins and ends), what a disagreement means, and which events are asked fo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.directory.log_summary import FIRST_OFFSET

@@ -8,8 +8,8 @@ whether the records in it are right is verification.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import CheckpointName, segment_offset
 from kraftool.decoders.segment import BatchSpan

@@ -8,9 +8,8 @@ state that the log makes; what lies in the others is verify-snapshot's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import Count
 from kraftool.decoders.kinds import FileKind

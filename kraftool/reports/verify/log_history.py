@@ -7,11 +7,10 @@ How voter sets follow on each other, and what snapshots say of them, is `reports
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.decoders.schema import NEWEST_RELEASE
 from kraftool.directory.voter_history import Origin, VoterHistory

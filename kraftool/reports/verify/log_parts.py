@@ -9,10 +9,10 @@ replay of the whole log shows it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.indexes import decode_offset_index
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset

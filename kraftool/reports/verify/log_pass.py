@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from struct import Struct
 
 from kraftool.decoders import indexes
 from kraftool.decoders.batch import CONTROL, LOG_OVERHEAD, RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import (

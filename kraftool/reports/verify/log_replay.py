@@ -9,9 +9,9 @@ to be the same. It refuses to go on behind damage, where Kafka cuts, or behind a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import CheckpointName, SegmentName
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item

@@ -7,10 +7,8 @@ keeps no image, and no state that a replay reached with a finding.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
-
-from kraftool.decoders.dataclass import dataclass
 
 _NEVER = 1 << 64
 

@@ -6,13 +6,13 @@ is read once; what that finds by itself is not found again here.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from kraftool.decoders import fast_path
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.control import ControlRecordType
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file

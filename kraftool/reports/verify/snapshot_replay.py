@@ -8,10 +8,9 @@ is handed the state there. One image is in memory at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import segment_offset
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Walk

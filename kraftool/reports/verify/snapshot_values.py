@@ -6,9 +6,8 @@ Owns no reading and no judgement.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import FileState
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.verify.snapshot_check import SnapshotControls

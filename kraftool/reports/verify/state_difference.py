@@ -7,9 +7,9 @@ values of configs and credentials may be secret. What differs is found by `snaps
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.image.scram import MECHANISMS
 
 SCRAM_CREDENTIALS = "SCRAM credentials"

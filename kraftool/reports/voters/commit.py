@@ -31,10 +31,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.metadata_summary import LogExtent
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.voter_history import (

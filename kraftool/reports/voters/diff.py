@@ -7,8 +7,8 @@ asked. It takes sources as values, so that a running controller can be one besid
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.metadata_summary import SeenVoters
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.files.notes import bounded

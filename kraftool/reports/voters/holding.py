@@ -10,8 +10,8 @@ a log that others have cut. It refuses to say what follows for an election.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.metadata_summary import (
     LogExtent,
     SeenVoters,

@@ -7,8 +7,8 @@ change, files that say who the node is, and snapshots that contradict the log.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.voter_history import VoterHistory
 from kraftool.reports.findings.finding import Finding

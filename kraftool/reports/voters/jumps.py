@@ -8,9 +8,9 @@ the two sets need not overlap then. It refuses to say whether a jump was meant.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.voter_history import HistoryEntry, Origin
 from kraftool.directory.voter_set import keys_changed, majorities_overlap

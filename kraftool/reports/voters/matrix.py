@@ -7,9 +7,9 @@ whoever shows it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.metadata_summary import SeenVoters, VoterSource
 from kraftool.directory.voter_history import Commitment, HistoryEntry, Origin
 from kraftool.directory.voter_set import differences, matches

@@ -15,8 +15,8 @@ and a larger one a warning.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.metadata_summary import SeenVoters
 from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools

@@ -9,8 +9,8 @@ without the next; two changes later that no longer holds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.voter_history import Commitment, HistoryEntry
 from kraftool.directory.voter_set import (

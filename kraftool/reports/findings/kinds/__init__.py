@@ -9,9 +9,9 @@ are needed; `KINDS` has them all, and imports the rest when it is first looked i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.findings.finding import FindingKind, Remedy, Severity, Stake
 
 AREAS = {

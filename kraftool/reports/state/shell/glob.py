@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.late_pattern import late_pattern
 
 _QUOTED = late_pattern(r"\\(.)", re.DOTALL)

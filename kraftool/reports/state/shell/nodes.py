@@ -7,9 +7,9 @@ that a tree over a million partitions costs nothing until somebody walks it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.wire import JAVA_REPLACE
 
 

@@ -7,8 +7,8 @@ component but those of the working directory. A name with a slash in it is found
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.state.shell.glob import pattern_of, quoted, unquoted
 from kraftool.reports.state.shell.nodes import Directory, Node, in_order
 

@@ -16,7 +16,7 @@ from kraftool.client.live_sources import node_sources
 from kraftool.reports.doctor.model import Examination
 from kraftool.reports.doctor.read import examine
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.findings.kinds.signatures import AREA as SIGNATURES
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.storage.paths import Location
 
 

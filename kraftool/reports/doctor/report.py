@@ -20,7 +20,6 @@ from kraftool.reports.election.read import case_of_sources
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.text import shell_text
 from kraftool.reports.voters.between import home_cluster, is_foreign
@@ -31,12 +30,6 @@ _AFTER_SNAPSHOT = (
     " beginning. If it does not report the same, the snapshot is wrong and the record is"
     " right: leave the log alone and run kraftool verify-snapshot. If it does: {}"
 )
-_TELLS_BETTER = {
-    kinds.JUNK_SNAPSHOT.code: frozenset({snap_kinds.AHEAD.code}),
-    kinds.STALE_SNAPSHOT.code: frozenset({snap_kinds.AHEAD.code}),
-    kinds.FORGOTTEN_VOTE.code: frozenset({dir_kinds.QUORUM_STATE_BEHIND.code}),
-}
-"""A signature, and the facts about the same file that it is made of and weighs otherwise."""
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
@@ -202,7 +195,7 @@ def _all(examination: Examination) -> Iterator[Diagnosis]:
     better = {
         (code, diagnosis.finding.file)
         for diagnosis in diagnoses
-        for code in _TELLS_BETTER.get(diagnosis.finding.code, ())
+        for code in diagnosis.finding.kind.tells_better
     }
     for other_report in _of_other_reports(examination):
         if (other_report.finding.code, other_report.finding.file) not in better:

@@ -77,6 +77,8 @@ class FindingKind:
     """True if Kafka exits when it starts on a directory with it, unless the case says otherwise."""
     stops_controller: bool = False
     """True if Kafka starts, and exits as soon as its controller reads what this is about."""
+    tells_better: frozenset[str] = frozenset()
+    """Codes of what it is made of: a finding of these about the same file is left out."""
     remedy: Remedy | None = None
     """None for what a rule of doctor finds itself, which has its own commands, and for what is
     answered with `explain` at its place in the file."""

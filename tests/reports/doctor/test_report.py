@@ -12,8 +12,8 @@ import pytest
 
 from kraftool.reports.doctor.explain import explain
 from kraftool.reports.doctor.rules import rules
-from kraftool.reports.findings.finding import Severity
-from kraftool.reports.findings.kinds import KINDS
+from kraftool.reports.findings.finding import FindingKind, Severity
+from kraftool.reports.findings.kinds import KINDS, signatures
 from tests.reports.doctor.cases import begun, broker, doctor, node, state
 
 HERE = Path(__file__).resolve().parent
@@ -24,7 +24,8 @@ def test_every_rule_has_a_test_that_names_a_code_of_its_findings() -> None:
     for rule in rules():
         module = import_module(rule.find.__module__)
         names = re.findall(r"\bkinds\.([A-Z_]+)", Path(module.__file__ or "").read_text())
-        codes = {getattr(module.kinds, name).code for name in names}
+        kinds = [getattr(module.kinds, name) for name in names] or [module.KIND]
+        codes = {kind.code for kind in kinds}
         text = (HERE / f"test_{rule.name}.py").read_text()
         assert codes & set(re.findall(r"\bKT-[A-Z-]+", text)), rule.name
 
@@ -44,13 +45,35 @@ raise SystemExit(pytest.main(["-q", "-p", "no:cacheprovider", "{HERE / f"test_{n
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
 
 
-def test_every_signature_is_told_by_a_rule_and_can_be_explained() -> None:
+def test_a_signature_is_declared_in_the_file_of_its_name_unless_others_make_it_too() -> None:
+    of_rules = {rule.name: import_module(rule.find.__module__) for rule in rules()}
+    shared = {kind.code for kind in vars(signatures).values() if isinstance(kind, FindingKind)}
+    for code in KINDS:
+        if not code.startswith("KT-SIG-"):
+            continue
+        module = of_rules.get(code.removeprefix("KT-SIG-").replace("-", "_").lower())
+        assert code in shared or (module is not None and module.KIND.code == code), code
+        assert explain(code)[0].meaning
+
+
+def test_a_shared_signature_is_told_by_a_rule_too() -> None:
     folder = HERE.parents[2] / "kraftool/reports/doctor/rules"
     text = "".join(path.read_text() for path in folder.rglob("*.py"))
-    for code in KINDS:
-        if code.startswith("KT-SIG-"):
-            assert f"kinds.{code.removeprefix('KT-SIG-').replace('-', '_')}" in text, code
-        assert explain(code)[0].meaning
+    shared = [name for name, kind in vars(signatures).items() if isinstance(kind, FindingKind)]
+    assert shared
+    assert [name for name in shared if f"kinds.{name}" not in text] == []
+
+
+@pytest.mark.parametrize("code", ["KT-SIG-AUTO-JOIN", "KT-SIG-MIN-ISR", "KT-LOG-CRC"])
+def test_a_kind_is_found_by_its_code_without_the_others(code: str) -> None:
+    script = f"""
+from kraftool.reports.findings import kinds
+print(kinds.KINDS[{code!r}].code, "KT-SIG-WIPED-VOTER" in kinds._declared)
+print([other for other in ("KT-SIG-NOTHING", "KT-SIG-a.b", "KT-SIG-", "KT-", "", "KT-NO-X")
+       if other in kinds.KINDS])
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    assert done.stdout.decode() == f"{code} False\n[]\n"
 
 
 def test_a_healthy_node_has_a_clean_bill(tmp_path: Path) -> None:

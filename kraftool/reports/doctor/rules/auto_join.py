@@ -7,8 +7,26 @@ from collections.abc import Iterator
 from kraftool.directory.metadata_summary import VoterSource
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "AUTO-JOIN",
+    Severity.WARNING,
+    "A controller that was removed from the voters has"
+    " controller.quorum.auto.join.enable=true. While it runs, it adds itself again within"
+    " seconds.",
+    "before remove-controller, stop that controller or set"
+    " controller.quorum.auto.join.enable=false on it",
+    stake=Stake.TWO_HISTORIES,
+    references=(
+        "KIP-853",
+        "apache/kafka #19589",
+        "apache/kafka #20859",
+        "apache/kafka #21025",
+    ),
+)
 
 _KEY = "controller.quorum.auto.join.enable"
 
@@ -27,7 +45,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if removed is None:
             continue
         yield Diagnosis(
-            finding=kinds.AUTO_JOIN.at(
+            finding=KIND.at(
                 patient.settings_file,
                 f"controller {id} was removed from the voters at offset {removed[0]}, but adds"
                 " itself again when it runs",

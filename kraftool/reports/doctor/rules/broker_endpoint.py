@@ -8,8 +8,17 @@ from kraftool.decoders.addresses import shown_address
 from kraftool.image.cluster import BrokerRegistration
 from kraftool.reports.doctor.hosts import is_local, why_unreachable
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "BROKER-ENDPOINT",
+    Severity.WARNING,
+    "A broker's advertised listener is an address of the machine itself or another broker's."
+    " Clients on other machines cannot reach it, or reach the wrong broker.",
+    "set advertised.listeners on that broker and restart it",
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -54,7 +63,7 @@ def _diagnosis(patient: ExaminedDirectory, broker: BrokerRegistration, text: str
     names = [listener.name for listener in broker.listeners]
     value = f"{names[0] if names else 'listener'}://{shell_text.ANYWHERE}"
     return Diagnosis(
-        finding=kinds.BROKER_ENDPOINT.at(
+        finding=KIND.at(
             patient.path, text, offset=broker.epoch, field="listeners", found=listeners
         ),
         directory=patient.path,

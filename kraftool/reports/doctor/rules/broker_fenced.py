@@ -6,8 +6,18 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "BROKER-FENCED",
+    Severity.INFO,
+    "A broker is fenced: it stopped, or its heartbeats do not arrive. It leads no partition.",
+    "start it. If it is gone for good, move its replicas. Then remove it with kafka-cluster.sh"
+    " unregister",
+    references=("KIP-631",),
+)
 
 _BY_ITS_QUORUM = "KT-LIVE-FENCED"
 """The same of a running quorum, which also knows the cause."""
@@ -38,7 +48,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 )
             )
         yield Diagnosis(
-            finding=kinds.BROKER_FENCED.at(
+            finding=KIND.at(
                 patient.path,
                 f"{whole} fenced" if len(fenced) > 1 or len(brokers) == 1
                 else f"broker {ids} is fenced",

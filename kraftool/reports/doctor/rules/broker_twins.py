@@ -8,7 +8,16 @@ from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import BrokerStart
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "BROKER-TWINS",
+    Severity.WARNING,
+    "Registrations of one broker id alternate between different machines. Two processes run"
+    " with the same node id, and each registers when the other's session expires.",
+    "stop one of them, and give it its own node id",
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -29,7 +38,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 if _returns(last[broker][number : number + 4])
             )
             yield Diagnosis(
-                finding=kinds.BROKER_TWINS.at(
+                finding=KIND.at(
                     shown[-1].file,
                     f"broker {broker} registers alternately from {_words(shown[-2])} and from"
                         f" {_words(shown[-1])}",

@@ -21,8 +21,8 @@ from kraftool.directory.metadata_summary import SeenVoters
 from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.finding import Severity
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.text import shell_text
 from kraftool.reports.voters.between import newest_source
@@ -34,6 +34,17 @@ from kraftool.reports.voters.holding import (
     has,
     rank,
     seats,
+)
+
+KIND = SIGNATURES.kind(
+    "COMMITTED-MINORITY",
+    Severity.ERROR,
+    "Fewer than a majority of the voters' directories have these records, although a snapshot or"
+    " the start of a log proves that they are committed. The other voters can elect a leader"
+    " without them. A node that follows it truncates them, and logs only INFO lines.",
+    "do not start the other voters without one that has the records. Keep a copy of its"
+    " directory first",
+    stake=Stake.TWO_HISTORIES,
 )
 
 _HOUR_MS = 3_600_000
@@ -170,7 +181,7 @@ def _diagnosis(examination: Examination, case: _Case, severity: Severity | None)
     )
     count = len(case.voters.voters)
     return Diagnosis(
-        finding=kinds.COMMITTED_MINORITY.at(
+        finding=KIND.at(
             proof.file or holder.path,
             f"{text}; {_who(case)}",
             offset=first,

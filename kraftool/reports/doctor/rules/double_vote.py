@@ -12,8 +12,21 @@ from collections.abc import Iterator, Sequence
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LoggedElection
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "DOUBLE-VOTE",
+    Severity.ERROR,
+    "A voter voted twice in one epoch, according to its quorum-state and a LeaderChange: it"
+    " had forgotten the first vote, or somebody edited a file. Two leaders of that epoch are"
+    " possible.",
+    "stop all controllers and keep a copy of every directory. Compare all logs of that epoch"
+    " before you start any node",
+    stake=Stake.TWO_HISTORIES,
+    references=("KIP-595",),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -50,7 +63,7 @@ def _diagnosis(
     file, id = patient.source.quorum_state_file, patient.node_id
     copies = (directory.path for directory in examination.patients if directory.is_read)
     return Diagnosis(
-        finding=kinds.DOUBLE_VOTE.at(
+        finding=KIND.at(
             file,
             f"node {id} voted twice in epoch {election.epoch}: for {state.voted_id} by its"
             f" quorum-state, for {election.leader_id} by the LeaderChange of that epoch",

@@ -12,7 +12,19 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LoggedElection
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "FAILED-ELECTIONS",
+    Severity.WARNING,
+    "Epochs passed without a leader: no node won several elections in a row.",
+    "fewer than a majority were reachable at that time, or two candidates kept splitting the"
+    " vote. Check the network at that time, and the clocks in the logs of all controllers",
+    references=(
+        "KIP-595",
+        "KIP-996",
+    ),
+)
 
 _MANY = 10
 _FASTEST_ELECTION_MS = 500
@@ -41,7 +53,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 f" {election.epoch}"
             )
             yield Diagnosis(
-                finding=kinds.FAILED_ELECTIONS.at(
+                finding=KIND.at(
                     election.file,
                     words,
                     position=election.position,

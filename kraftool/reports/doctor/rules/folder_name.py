@@ -7,8 +7,18 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "FOLDER-NAME",
+    Severity.ERROR,
+    "The name of a folder in a broker's log directory is not a partition's name. The broker"
+    " does not start.",
+    "move it out of the log directory. If it is lost+found, use a folder below the mount"
+    " point as the log directory",
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -18,7 +28,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         for name in patient.odd_folders:
             folder = os.path.join(patient.path, name)
             yield Diagnosis(
-                finding=kinds.FOLDER_NAME.at(
+                finding=KIND.at(
                     folder,
                     "the broker mistakes this folder for a partition's and does not start",
                     expected="TOPIC-PARTITION",

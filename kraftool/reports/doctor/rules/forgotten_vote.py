@@ -13,9 +13,27 @@ from collections.abc import Iterator, Sequence
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LoggedElection
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.finding import Severity
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
+from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.voters.stale import is_stale
+
+KIND = SIGNATURES.kind(
+    "FORGOTTEN-VOTE",
+    Severity.ERROR,
+    "A voter's quorum-state has an earlier epoch than one that the voter led or voted in: an"
+    " older copy replaced its directory. The vote is forgotten, so the node may vote twice in"
+    " one epoch. Records may be missing from its log too.",
+    "do not start it like this: put its own, newer directory back. If there is none, write"
+    " quorum-state with the highest epoch of all voters + 1 and no vote before it starts. If"
+    " the directories were copied one after another from running nodes, copy this one again",
+    stake=Stake.TWO_HISTORIES,
+    references=(
+        "KIP-595",
+        "KIP-853",
+    ),
+    tells_better=frozenset({dir_kinds.QUORUM_STATE_BEHIND.code}),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -66,7 +84,7 @@ def _diagnosis(
     file = patient.source.quorum_state_file
     live = patient.is_live
     return Diagnosis(
-        finding=kinds.FORGOTTEN_VOTE.at(
+        finding=KIND.at(
             file,
             f"voter {id} {did} epoch {election.epoch}, but its quorum-state has epoch {epoch}:"
                 " an older copy replaced this directory",

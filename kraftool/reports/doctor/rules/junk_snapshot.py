@@ -7,9 +7,22 @@ from collections.abc import Iterator
 from kraftool.directory.metadata_summary import SnapshotSummary
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.files.file_findings import file_findings
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "JUNK-SNAPSHOT",
+    Severity.ERROR,
+    "A snapshot that cannot be loaded has a name beyond the end of the log. At its next start"
+    " Kafka deletes the log and all older snapshots because of it, and then exits on it.",
+    "move this file out of the folder before you start Kafka. Compare the node's log with the"
+    " other voters' logs before it votes: if the snapshot was real, the log lacks records"
+    " that it held. It is better to use another node's checkpoint that fits the log",
+    references=("KIP-630",),
+    tells_better=frozenset({snap_kinds.AHEAD.code}),
+)
 
 _BROKEN = frozenset(
     kind.code
@@ -28,7 +41,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if not why:
             continue
         yield Diagnosis(
-            finding=kinds.JUNK_SNAPSHOT.at(
+            finding=KIND.at(
                 newest.file,
                 f"its name is beyond the end of the log and it cannot be loaded: {why}",
                 offset=newest.offset,

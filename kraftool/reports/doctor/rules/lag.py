@@ -9,7 +9,16 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "LAG",
+    Severity.WARNING,
+    "A node's log ends more than 1000 records before another's in the same epoch. The node"
+    " does not keep up, or its directory was copied earlier.",
+    "check its disk and network. Do not restart the others before it has caught up",
+)
 
 _MOST_RECORDS = 1000
 
@@ -33,7 +42,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 continue
             late = (furthest.last_timestamp or 0) - (log.last_timestamp or 0)
             yield Diagnosis(
-                finding=kinds.LAG.at(
+                finding=KIND.at(
                     patient.path,
                     f"its log ends {behind} records and {late / 1000:.0f} s before that of"
                     f" {first.path}, both in epoch {log.last_epoch}",

@@ -12,8 +12,22 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import is_local
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "LOCAL-ENDPOINT",
+    Severity.WARNING,
+    "A voter's endpoint is an address of the machine itself. Kafka records one when"
+    " advertised.listeners is missing. No other node can reach this voter there.",
+    "set advertised.listeners on that node and restart it: at kraft.version 1 it reports its"
+    " new endpoint to the leader",
+    references=(
+        "KIP-853",
+        "apache/kafka #18350",
+        "apache/kafka #22531",
+    ),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -29,7 +43,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         together = len(local) == len(voters.voters)
         ids = ", ".join(str(voter.id) for voter in local)
         yield Diagnosis(
-            finding=kinds.LOCAL_ENDPOINT.at(
+            finding=KIND.at(
                 voters.file or patients[0].settings_file,
                 f"voters {ids} are recorded at addresses of the machine itself"
                 + (": this quorum works only on one machine" if together else ""),

@@ -7,9 +7,19 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
 from kraftool.storage.entry import METADATA_PARTITION, FolderKind, folder_kind
+
+KIND = SIGNATURES.kind(
+    "METADATA-COPY",
+    Severity.WARNING,
+    "A folder has nearly the name of the metadata partition. Kafka ignores it and uses only"
+    " __cluster_metadata-0.",
+    "find out which of the two is this node's metadata log: kraftool dump shows the end of each."
+    " Then move the other one out of the data directory",
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -22,7 +32,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 continue
             folder = os.path.join(directory.path, name)
             yield Diagnosis(
-                finding=kinds.METADATA_COPY.at(
+                finding=KIND.at(
                     folder, "Kafka ignores this folder", expected=METADATA_PARTITION, found=name
                 ),
                 directory=directory.path,

@@ -8,8 +8,23 @@ from kraftool.directory.metadata_summary import VoterSource
 from kraftool.raft.endpoints import shown_voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "MIGRATION-ORDER",
+    Severity.ERROR,
+    "At kraft.version 0 the setting controller.quorum.voters is the voter set, and this node"
+    " no longer has it. Bootstrap servers replace it only once kraft.version is 1.",
+    "put controller.quorum.voters back, start all controllers, upgrade kraft.version, and"
+    " check it. Only then replace the setting",
+    stake=Stake.NO_QUORUM,
+    references=(
+        "KIP-853",
+        "apache/kafka #20071",
+    ),
+)
 
 _STATIC, _DYNAMIC = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
 
@@ -27,7 +42,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 continue
             bootstrap = ",".join(settings.bootstrap_servers)
             yield Diagnosis(
-                finding=kinds.MIGRATION_ORDER.at(
+                finding=KIND.at(
                     patient.settings_file,
                     f"kraft.version is 0, but the settings no longer have {_STATIC}",
                     field=_STATIC,

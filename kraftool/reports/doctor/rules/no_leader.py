@@ -9,8 +9,23 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text.moments import utc
+
+KIND = SIGNATURES.kind(
+    "NO-LEADER",
+    Severity.ERROR,
+    "quorum-state is many epochs ahead of the log: this node has held elections for a long"
+    " time and found no majority. Kafka does not report this. It only tries again.",
+    "start the other voters, or find out why they do not answer: endpoints, certificates,"
+    " cluster id, a directory that was formatted again",
+    stake=Stake.NO_QUORUM,
+    references=(
+        "KIP-595",
+        "KIP-996",
+    ),
+)
 
 _MANY = 10
 """Epochs beyond the log; a few come from elections that were lost and from resigning leaders."""
@@ -29,7 +44,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         since = _time(log.last_timestamp)
         file = patient.source.quorum_state_file
         yield Diagnosis(
-            finding=kinds.NO_LEADER.at(
+            finding=KIND.at(
                 file,
                 f"{ahead} epochs without a leader: this node has held elections since {since}",
                 field="leaderEpoch",

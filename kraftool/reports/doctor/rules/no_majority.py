@@ -11,7 +11,22 @@ from kraftool.directory.voter_set import matches
 from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "NO-MAJORITY",
+    Severity.ERROR,
+    "Kafka cannot vote on a majority of the voters' directories, and every voter's directory"
+    " was given. No leader can be elected.",
+    "repair the voters named until a majority can vote. Until then neither add-controller nor"
+    " remove-controller works, because both need a leader",
+    stake=Stake.NO_QUORUM,
+    references=(
+        "KIP-595",
+        "KIP-853",
+    ),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -32,7 +47,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             continue
         ids = ", ".join(str(voter.id) for voter, _, _ in troubles)
         yield Diagnosis(
-            finding=kinds.NO_MAJORITY.at(
+            finding=KIND.at(
                 voters.file,
                 f"of {len(voters.voters)} voters, {ids} cannot vote: no leader can be elected",
                 offset=voters.offset,

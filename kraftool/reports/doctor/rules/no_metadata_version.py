@@ -7,8 +7,22 @@ from collections.abc import Iterator
 from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "NO-METADATA-VERSION",
+    Severity.WARNING,
+    "The metadata log has records, but no record sets metadata.version. Kafka 4 exits as soon as"
+    " it has read such metadata. Kafka 3 uses the lowest level that it knows, and exits if the"
+    " state does not fit that level. A Kafka writes the level in its first activation. If that is"
+    " aborted, the next one finds a log that is not empty, and writes no level.",
+    "see which level the brokers use with kafka-features.sh describe. Then upgrade it with"
+    " kafka-features.sh upgrade --release-version",
+    references=("apache/kafka #22954",),
+    note="Clusters that Kafka 3.0 to 3.2 formatted have no such record either.",
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -22,7 +36,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             continue  # what was begun was aborted, and nothing came after it yet
         controller = tools.controller(examination, patient)
         yield Diagnosis(
-            finding=kinds.NO_METADATA_VERSION.at(
+            finding=KIND.at(
                 patient.path,
                 f"{state.records} records up to offset {state.end_offset - 1}, and no record sets"
                 f" {METADATA_VERSION}",

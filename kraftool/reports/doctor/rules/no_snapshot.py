@@ -6,8 +6,23 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.doctor.snapshot_triggers import overdue, triggers
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "NO-SNAPSHOT",
+    Severity.WARNING,
+    "There is no snapshot, although the log is long enough for several. Snapshot generation"
+    " fails, or a metadata fault switched it off. The log is never cleaned, and each start"
+    " reads all of it.",
+    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log. A restart"
+    " switches generation on again",
+    references=(
+        "KIP-630",
+        "KIP-876",
+    ),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -23,7 +38,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             continue
         what = f"{late} of log" if late else f"{log.size} bytes of log"
         yield Diagnosis(
-            finding=kinds.NO_SNAPSHOT.at(
+            finding=KIND.at(
                 patient.path,
                 f"{what} but no snapshot",
                 expected=f"a snapshot by {trigger.words}",

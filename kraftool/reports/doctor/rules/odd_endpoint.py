@@ -7,8 +7,22 @@ from collections.abc import Iterator
 from kraftool.raft.endpoints import shown_endpoint
 from kraftool.reports.doctor.hosts import why_unreachable
 from kraftool.reports.doctor.model import Diagnosis, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "ODD-ENDPOINT",
+    Severity.WARNING,
+    "A voter's endpoint cannot be reached: it is the wildcard address, it has no port, or no"
+    " resolver accepts its host name.",
+    "set advertised.listeners on that node to a name that the other nodes can resolve, and"
+    " restart it",
+    references=(
+        "KIP-853",
+        "apache/kafka #22531",
+    ),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -27,7 +41,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 }
                 file = of_node.get(voter.id) or f"server.properties of node {voter.id}"
                 yield Diagnosis(
-                    finding=kinds.ODD_ENDPOINT.at(
+                    finding=KIND.at(
                         voters.file or patients[0].settings_file,
                         f"voter {voter.id} cannot be reached at its endpoint: {why}",
                         offset=voters.offset,

@@ -19,10 +19,21 @@ from kraftool.directory.voter_set import (
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.holding import rank, seats
+
+KIND = SIGNATURES.kind(
+    "OLD-MAJORITY",
+    Severity.ERROR,
+    "A majority of an earlier voter set has directories without the later voter sets. These"
+    " nodes can elect a leader in addition to that of the current voters, and both sides"
+    " commit different records.",
+    "start the current voters first. Keep the directories of removed nodes offline",
+    stake=Stake.TWO_HISTORIES,
+)
 
 Sources = Sequence[NodeDirectory]
 
@@ -102,7 +113,7 @@ def _diagnosis(
         advice += f". Never start {_ids(sorted(removed))}: it was removed. Keep it offline"
     patient = of[id(old.candidate)]
     return Diagnosis(
-        finding=kinds.OLD_MAJORITY.at(
+        finding=KIND.at(
             patient.path,
             f"{ids} use the voter set {before} and do not have the later ones since offset"
             f" {now.offset}, {after}. They are a majority of the earlier voters and can elect"

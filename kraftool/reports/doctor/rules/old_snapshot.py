@@ -6,9 +6,25 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.doctor.snapshot_triggers import overdue, triggers
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
 from kraftool.reports.text.moments import utc
+
+KIND = SIGNATURES.kind(
+    "OLD-SNAPSHOT",
+    Severity.WARNING,
+    "The newest snapshot is much older than the settings allow. Snapshot generation has"
+    " stopped, as after a fault while metadata was loaded.",
+    "if the node was down, or started a short time ago, look again after another"
+    " metadata.log.max.snapshot.interval.ms. If there is no newer snapshot then, look for errors of"
+    " SnapshotGenerator and SnapshotEmitter in this node's log. A restart switches generation on"
+    " again",
+    references=(
+        "KIP-630",
+        "KIP-876",
+    ),
+)
 
 
 def _moment(timestamp_ms: int | None) -> str:
@@ -24,7 +40,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if not late or newest.offset >= log.end:
             continue
         yield Diagnosis(
-            finding=kinds.OLD_SNAPSHOT.at(
+            finding=KIND.at(
                 newest.file,
                 f"the newest snapshot is {late} older than the log's last record",
                 offset=newest.offset,

@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import BrokerStart
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "RESTART-LOOP",
+    Severity.WARNING,
+    "A broker registers again and again, each time as a new process: it is in a restart loop.",
+    "look at the end of the broker's log to see what stops it",
+)
 
 _HOUR = 3_600_000
 _MANY = 5
@@ -30,7 +38,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 continue
             seconds = (busiest[-1].timestamp - busiest[0].timestamp) / 1000
             yield Diagnosis(
-                finding=kinds.RESTART_LOOP.at(
+                finding=KIND.at(
                     busiest[-1].file,
                     f"broker {broker} started {len(busiest)} times in {seconds:.0f} s",
                     position=busiest[-1].position,

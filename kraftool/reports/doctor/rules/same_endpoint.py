@@ -8,7 +8,17 @@ from kraftool.raft.endpoints import shown_endpoint, shown_endpoints
 from kraftool.raft.names import Endpoint
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "SAME-ENDPOINT",
+    Severity.ERROR,
+    "Two voters have the same endpoint. Requests for one of them reach the other, which"
+    " refuses them.",
+    "give each controller an endpoint of its own in advertised.listeners",
+    references=("KIP-853",),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -22,7 +32,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 if voters is None or other == voter.id or not place.host:
                     continue
                 yield Diagnosis(
-                    finding=kinds.SAME_ENDPOINT.at(
+                    finding=KIND.at(
                         voters.file or patients[0].settings_file,
                         f"voters {other} and {voter.id} have the same endpoint",
                         offset=voters.offset,

@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "SCRAM-CONTROLLERS",
+    Severity.WARNING,
+    "Controllers log in to each other with SCRAM only. Kafka keeps SCRAM credentials in the"
+    " metadata log, and a controller that starts knows them only once there is a leader. After"
+    " all controllers were stopped, they cannot elect a leader again.",
+    "let the controllers log in with PLAIN or with TLS certificates. Change it while a majority"
+    " runs, one controller after the other. If no node leads, change it on all of them, and restart"
+    " them",
+    stake=Stake.NO_QUORUM,
+)
 
 _MECHANISM = "sasl.mechanism.controller.protocol"
 _ENABLED = "sasl.enabled.mechanisms"
@@ -29,7 +42,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if not all(name.startswith("SCRAM-") for name in (mechanism, *enabled)):
             continue
         yield Diagnosis(
-            finding=kinds.SCRAM_CONTROLLERS.at(
+            finding=KIND.at(
                 patient.settings_file,
                 f"controllers log in at {listener[0]} with {mechanism}, and no mechanism other than"
                 " SCRAM is enabled there",

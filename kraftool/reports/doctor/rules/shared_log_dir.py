@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "SHARED-LOG-DIR",
+    Severity.ERROR,
+    "Two brokers have a log directory with the same id: one disk is a copy of the other.",
+    "stop the broker on the copy. Empty its disk and format it under the broker's own node id",
+    references=("KIP-858",),
+)
 
 _RESERVED = frozenset({"AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAQ"})
 """No directory, and a lost one; many brokers may have them."""
@@ -25,7 +34,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     if start.broker_id in (first, broker.id) and directory in start.directories
                 ]  # fmt: skip
                 yield Diagnosis(
-                    finding=kinds.SHARED_LOG_DIR.at(
+                    finding=KIND.at(
                         patient.path,
                         f"brokers {first} and {broker.id} have the same log directory {directory}",
                         found=directory,

@@ -6,8 +6,17 @@ from collections.abc import Iterator
 
 from kraftool.decoders.names import FileState
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "SNAPSHOT-ATTEMPTS",
+    Severity.WARNING,
+    "Several unfinished snapshots are left: writing or fetching one fails repeatedly, as on a"
+    " full disk. Kafka removes them when it starts.",
+    "check the free space and errors of the disk, then restart this node",
+)
 
 _SEVERAL = 3
 """One or two are left of a stop while a snapshot was written."""
@@ -19,7 +28,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if len(parts) < _SEVERAL:
             continue
         yield Diagnosis(
-            finding=kinds.SNAPSHOT_ATTEMPTS.at(
+            finding=KIND.at(
                 patient.path,
                 f"{len(parts)} unfinished snapshots, {sum(part.size for part in parts)} bytes",
                 found=str(len(parts)),

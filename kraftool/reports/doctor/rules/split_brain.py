@@ -10,8 +10,20 @@ from dataclasses import dataclass
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "SPLIT-BRAIN",
+    Severity.ERROR,
+    "Two nodes lead, or led, in one epoch: one of them had forgotten its vote, or somebody"
+    " edited its log. Each may have acknowledged records that the other does not have.",
+    "stop all controllers and keep a copy of every directory. Then start only the nodes of"
+    " one side",
+    stake=Stake.TWO_HISTORIES,
+    references=("KIP-595",),
+)
 
 _MOST_NAMED = 5
 
@@ -67,7 +79,7 @@ def _diagnosis(
         shell_text.keep_copy(directory.path) for directory in patients if directory.is_read
     )
     return Diagnosis(
-        finding=kinds.SPLIT_BRAIN.at(
+        finding=KIND.at(
             second.file,
             f"epoch {epoch} has several leaders: {by}",
             position=second.position,

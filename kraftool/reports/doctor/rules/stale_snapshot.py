@@ -6,8 +6,23 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "STALE-SNAPSHOT",
+    Severity.ERROR,
+    "A snapshot from an earlier epoch is beyond the end of the log, as after a recovery"
+    " truncated the log. Kafka keeps the log. If no other snapshot has a higher epoch, it"
+    " loads this one and then skips the log's records below the snapshot's offset.",
+    "do this only while the other nodes have a leader, one node at a time. With Kafka"
+    " stopped, move all of __cluster_metadata-0 except quorum-state away (keep"
+    " meta.properties). The node then fetches everything from the leader",
+    references=("KIP-630",),
+    tells_better=frozenset({snap_kinds.AHEAD.code}),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -18,7 +33,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if newest.offset <= log.end or newest.epoch >= log.last_epoch:
             continue
         yield Diagnosis(
-            finding=kinds.STALE_SNAPSHOT.at(
+            finding=KIND.at(
                 newest.file,
                 f"it ends {newest.offset - log.end} offsets beyond the log, in an"
                     " earlier epoch than the log's last one",

@@ -9,8 +9,23 @@ from kraftool.directory.voter_set import keys_changed
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "TWO-FORMATS",
+    Severity.ERROR,
+    "Nodes with one cluster id were formatted with different initial voters. They are"
+    " separate quorums that mistake each other for their own, and never agree.",
+    "keep the quorum whose metadata you want. Format the other controllers again, with the"
+    " same --initial-controllers or with --no-initial-controllers, and add them one by one",
+    stake=Stake.TWO_HISTORIES,
+    references=(
+        "KIP-853",
+        "apache/kafka #20136",
+    ),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -24,7 +39,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 continue
             cluster = patient.source.node.cluster_id
             yield Diagnosis(
-                finding=kinds.TWO_FORMATS.at(
+                finding=KIND.at(
                     first.file,
                     f"it was formatted with other initial voters than {other.path}, both as"
                     f" cluster {cluster}: these are two quorums",

@@ -6,7 +6,19 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "TWO-VOTER-CHANGES",
+    Severity.WARNING,
+    "A running leader has written two changes of the voters, and has committed neither. Raft"
+    " allows one at a time: the majorities of the first and the last voter set need not share a"
+    " voter. A second try after REQUEST_TIMED_OUT can write it (KAFKA-20740).",
+    "add and remove no voter now, and stop no node. Bring back the voters that do not fetch,"
+    " so that both changes are committed",
+    stake=Stake.TWO_HISTORIES,
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -24,7 +36,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             continue
         offsets = ", ".join(str(entry.offset) for entry in pending)
         yield Diagnosis(
-            finding=kinds.TWO_VOTER_CHANGES.at(
+            finding=KIND.at(
                 patient.path,
                 f"voter changes at offsets {offsets}, and the leader has committed up to {mark}",
                 offset=pending[0].offset,

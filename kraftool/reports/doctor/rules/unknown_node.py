@@ -11,9 +11,21 @@ from collections.abc import Iterator
 
 from kraftool.decoders.names import META_PROPERTIES
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
 from kraftool.storage.entry import ROOT_FILES
+
+KIND = SIGNATURES.kind(
+    "UNKNOWN-NODE",
+    Severity.WARNING,
+    "A controller's directory of a static quorum has the node.id of no voter: somebody edited it."
+    " Kafka refuses to start if server.properties has another node.id, or if"
+    " controller.quorum.voters does not have this one.",
+    "with Kafka stopped, write the node.id of server.properties back. If the disk is another"
+    " node's, put it back there",
+    stake=Stake.MIXED_UP,
+)
 
 _OF_ANY_NODE = frozenset({META_PROPERTIES, "bootstrap.checkpoint", ".lock"})
 
@@ -27,7 +39,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if _is_known(patient, id) or _has_a_brokers_files(patient):
             continue
         yield Diagnosis(
-            finding=kinds.UNKNOWN_NODE.at(
+            finding=KIND.at(
                 source.meta_file or patient.path,
                 f"the log has no voter and no broker {id}",
                 field="node.id",

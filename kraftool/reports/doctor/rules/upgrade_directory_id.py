@@ -7,8 +7,21 @@ from collections.abc import Iterator
 from kraftool.decoders.kinds import FileKind
 from kraftool.image.metadata_version import FEATURES, KRAFT_VERSION, METADATA_VERSION
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "UPGRADE-DIRECTORY-ID",
+    Severity.WARNING,
+    "A voter of a static quorum has no directory.id in meta.properties. kraft.version cannot"
+    " be upgraded to 1 while any voter lacks it.",
+    "start that node once with Kafka 3.7 or later, which writes a directory.id",
+    references=(
+        "KIP-853",
+        "KIP-858",
+    ),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -28,7 +41,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             (report.name for report in patient.files if report.kind is FileKind.META_PROPERTIES), ""
         )
         yield Diagnosis(
-            finding=kinds.UPGRADE_DIRECTORY_ID.at(
+            finding=KIND.at(
                 file, f"voter {node.node_id} has no directory id", field="directory.id"
             ),
             directory=patient.path,

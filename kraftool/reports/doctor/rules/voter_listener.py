@@ -9,8 +9,19 @@ from kraftool.directory.voter_set import addresses
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "VOTER-LISTENER",
+    Severity.ERROR,
+    "A voter has no endpoint for the first entry of controller.listener.names. A node that"
+    " has to send to this voter stops with an error.",
+    "use the same controller.listener.names on all nodes. The first entry must be the"
+    " listener that the voters are recorded with",
+    references=("KIP-853",),
+)
 
 _KEY = "controller.listener.names"
 
@@ -30,7 +41,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         ids = ", ".join(str(voter.id) for voter in lacking)
         names = sorted({name for voter in voters.voters for name in addresses(voter)})
         yield Diagnosis(
-            finding=kinds.VOTER_LISTENER.at(
+            finding=KIND.at(
                 patient.settings_file,
                 f"this node connects to voters on the listener {wanted}, but voters {ids} have"
                     " no endpoint for it",

@@ -10,9 +10,19 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.finding import Severity
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "WHOLE-COPY",
+    Severity.INFO,
+    "Logs are damaged at the same place. The finding names the directories that are undamaged"
+    " there.",
+    "before you start any node, keep a copy of the undamaged directories. Kafka cuts a damaged log"
+    " at every start, and a majority of such logs continues without the records after the damage",
+    stake=Stake.LOST_DATA,
+)
 
 _MOST_OFFSETS = 5
 
@@ -88,7 +98,7 @@ def _diagnosis(
             f". Other batches are around this place in {_names(others)}: these may be other logs"
         )
     return Diagnosis(
-        finding=kinds.WHOLE_COPY.at(
+        finding=KIND.at(
             first.path,
             text,
             offset=offsets[0],

@@ -12,7 +12,19 @@ from kraftool.directory.voter_set import (
 )
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity, Stake
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "WIPED-VOTER",
+    Severity.ERROR,
+    "A voter's directory has no metadata log, while other nodes have one. If quorum-state is gone"
+    " too, the voter forgot its vote, and may vote twice in one epoch.",
+    "look for the voter's own disk or another mount first. If there is none, and no quorum-state"
+    " either, write it with the highest epoch of all voters + 1 and no vote before the voter"
+    " starts",
+    stake=Stake.TWO_HISTORIES,
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -37,7 +49,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             if most:
                 text += f". {len(wiped)} of {len(voters.voters)} voters have no metadata log"
             yield Diagnosis(
-                finding=kinds.WIPED_VOTER.at(
+                finding=KIND.at(
                     directory.path,
                     text,
                     advice="do not start these voters: a majority of voters without a log elects a"

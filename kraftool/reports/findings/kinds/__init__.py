@@ -1,9 +1,9 @@
 """The catalogue of finding kinds: one code for one thing, whichever command finds it.
 
-Owns how a kind is declared and that no code is declared twice. All that holds for every finding of
-a kind stands in its declaration; each area has a module with these. It refuses to decide when a
-kind applies. An area is imported by itself where only its kinds
-are needed; `KINDS` has them all, and imports the rest when it is first looked into.
+All that holds for every finding of a kind stands in its declaration, and no code is declared twice.
+Each area has a module with its kinds. A signature that one rule of doctor makes is declared in the
+file of that rule, which has the code's name: KT-SIG-AUTO-JOIN is in
+`reports/doctor/rules/auto_join.py`. `KINDS` finds a kind by its code, and imports only its module.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 
 from kraftool.reports.findings.finding import FindingKind, Remedy, Severity, Stake
 
@@ -47,6 +48,7 @@ class Area:
         note: str = "",
         keeps_from_starting: bool = False,
         stops_controller: bool = False,
+        tells_better: frozenset[str] = frozenset(),
         remedy: Remedy | None = None,
     ) -> FindingKind:
         """Declare a kind. Its code is the area's beginning and the name, and never changes."""
@@ -62,6 +64,7 @@ class Area:
             note=note,
             keeps_from_starting=keeps_from_starting,
             stops_controller=stops_controller,
+            tells_better=tells_better,
             remedy=remedy,
         )
         assert kind.code not in _declared, "codes are unique"
@@ -69,22 +72,42 @@ class Area:
         return kind
 
 
+SIGNATURES = Area("KT-SIG")
+_RULES = "kraftool.reports.doctor.rules"
+
+
 class _Catalogue(Mapping[str, FindingKind]):
     """Every kind by its code."""
 
-    def _all(self) -> dict[str, FindingKind]:
-        for module in AREAS.values():
-            import_module(f"{__name__}.{module}")
-        return _declared
-
     def __getitem__(self, code: str) -> FindingKind:
-        return self._all()[code]
+        if code not in _declared:
+            _import(code)
+        return _declared[code]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+        return iter(_all())
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(_all())
+
+
+def _all() -> dict[str, FindingKind]:
+    for module in AREAS.values():
+        import_module(f"{__name__}.{module}")
+    import_module(_RULES).rules()
+    return _declared
+
+
+def _import(code: str) -> None:
+    """Import the module that may declare a code: its area's, then that of the rule of this name."""
+    prefix = "-".join(code.split("-", 2)[:2])
+    if prefix in AREAS:
+        import_module(f"{__name__}.{AREAS[prefix]}")
+    rule = code[len(prefix) + 1 :].replace("-", "_").lower()
+    if code not in _declared and prefix == SIGNATURES.prefix and rule.isidentifier():
+        for package in (_RULES, f"{_RULES}.of_state"):
+            if find_spec(f"{package}.{rule}") is not None:
+                import_module(f"{package}.{rule}")
 
 
 KINDS: Mapping[str, FindingKind] = _Catalogue()

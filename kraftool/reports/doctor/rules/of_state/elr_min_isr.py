@@ -7,8 +7,19 @@ from collections.abc import Iterator
 from kraftool.image.configs import BROKER
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "ELR-MIN-ISR",
+    Severity.WARNING,
+    "A broker sets its own min.insync.replicas while eligible leader replicas are enabled."
+    " They use only the topic's and the cluster's setting, so the ISR is kept by another"
+    " number than acks=all requires.",
+    "set it for the cluster or the topic, and remove it from the broker",
+    references=("KIP-966",),
+)
 
 _KEY = "min.insync.replicas"
 
@@ -21,7 +32,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             if resource.type != BROKER or not resource.name or _KEY not in configs:
                 continue
             yield Diagnosis(
-                finding=kinds.ELR_MIN_ISR.at(
+                finding=KIND.at(
                     patient.path,
                     f"broker {resource.name} sets its own {_KEY}={configs[_KEY]}",
                     field=_KEY,

@@ -9,9 +9,24 @@ from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "FEATURE-RANGE",
+    Severity.ERROR,
+    "A finalized feature level is outside the range that a registered node's software"
+    " supports. That node cannot register again, and a controller stops when it reads the"
+    " record.",
+    "upgrade that node to a release that supports the level. A metadata.version that changed"
+    " records cannot be downgraded",
+    references=(
+        "KIP-584",
+        "KIP-778",
+        "apache/kafka #14484",
+    ),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -30,7 +45,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     continue
                 span = f"{known.min} to {known.max}" if known is not None else "none"
                 yield Diagnosis(
-                    finding=kinds.FEATURE_RANGE.at(
+                    finding=KIND.at(
                         patient.path,
                         f"{who} supports {feature} {span}, but"
                             f" {level}{_release(feature, level)} is finalized",

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import partitions as of_image
 from kraftool.reports.doctor.model import Diagnosis, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "LAST-KNOWN-ELR",
+    Severity.INFO,
+    "lastKnownElr names broker -1. Kafka writes that if it knew no last leader. It is harmless.",
+    references=("KIP-966",),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -16,7 +24,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         )
         if partitions:
             yield Diagnosis(
-                finding=kinds.LAST_KNOWN_ELR.at(
+                finding=KIND.at(
                     patient.path, f"{of_image.counted(partitions)}: {of_image.named(partitions)}"
                 ),
                 directory=patient.path,

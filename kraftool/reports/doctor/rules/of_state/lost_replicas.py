@@ -8,8 +8,19 @@ from kraftool.reports.doctor import partitions as of_image
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Examination
 from kraftool.reports.doctor.partitions import Partition
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "LOST-REPLICAS",
+    Severity.ERROR,
+    "The only in-sync replicas of partitions are on brokers that are no longer registered."
+    " Unless such a broker returns with its disk, their records are lost.",
+    "if the disk still exists, start a broker with that node id on it. Otherwise delete the"
+    " topic, or elect a leader uncleanly if another replica is left",
+    references=("KIP-966",),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -39,7 +50,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     )
                 )  # fmt: skip
             yield Diagnosis(
-                finding=kinds.LOST_REPLICAS.at(
+                finding=KIND.at(
                     patient.path,
                     f"{of_image.counted(partitions)} whose last in-sync replica was on a"
                     f" broker that is no longer registered ({listed}):"

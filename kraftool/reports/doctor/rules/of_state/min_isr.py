@@ -7,8 +7,17 @@ from collections.abc import Iterator
 from kraftool.image.configs import BROKER, TOPIC, ConfigResource
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "MIN-ISR",
+    Severity.WARNING,
+    "min.insync.replicas of a topic is larger than its number of replicas. Every produce"
+    " request with acks=all fails.",
+    "lower the setting, or add replicas with kafka-reassign-partitions.sh",
+)
 
 _KEY = "min.insync.replicas"
 
@@ -29,7 +38,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             entity = ("topics", topic.name) if own is not None else ("brokers", "")
             where = ("--entity-name", entity[1]) if entity[1] else ("--entity-default",)
             yield Diagnosis(
-                finding=kinds.MIN_ISR.at(
+                finding=KIND.at(
                     patient.path,
                     f"topic {topic.name} has {fewest} replicas, but {whose} {_KEY} is {wanted}",
                     field=_KEY,

@@ -9,7 +9,16 @@ from kraftool.reports.doctor import partitions as of_image
 from kraftool.reports.doctor.model import Diagnosis, Examination
 from kraftool.reports.doctor.partitions import Partition
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "OFFLINE",
+    Severity.ERROR,
+    "Partitions have no leader. Clients cannot read or write them until a broker in their ISR"
+    " or ELR returns.",
+    "start the brokers named. An unclean election loses records that only these brokers have",
+    references=("KIP-966",),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -37,7 +46,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 else "no broker is active"
             )  # fmt: skip
             yield Diagnosis(
-                finding=kinds.OFFLINE.at(
+                finding=KIND.at(
                     patient.path,
                     f"{of_image.counted(partitions)} without a leader until {who} is back"
                     f" ({words}): {of_image.named(partitions)}",

@@ -7,8 +7,18 @@ from collections.abc import Iterator
 from kraftool.reports.doctor import partitions as of_image
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Examination
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "STUCK-REASSIGNMENT",
+    Severity.WARNING,
+    "A reassignment can never complete: the same replicas are to be added and removed. A"
+    " request to go back to the old replicas leaves this.",
+    "cancel it, or reassign the partition once more",
+    references=("KIP-455",),
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -22,7 +32,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if not partitions:
             continue
         yield Diagnosis(
-            finding=kinds.STUCK_REASSIGNMENT.at(
+            finding=KIND.at(
                 patient.path,
                 f"{of_image.counted(partitions)} with replicas that are to be both added and"
                     f" removed: {of_image.named(partitions)}",

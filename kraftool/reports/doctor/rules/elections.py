@@ -6,7 +6,21 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import SIGNATURES
+
+KIND = SIGNATURES.kind(
+    "ELECTIONS",
+    Severity.WARNING,
+    "The leader changes often: controllers restart, or answer too slowly (garbage collection,"
+    " disk, network).",
+    "check GC pauses, disk latency and the network between the controllers. Raise"
+    " controller.quorum.fetch.timeout.ms only after that",
+    references=(
+        "KIP-595",
+        "KIP-996",
+    ),
+)
 
 _HOUR = 3_600_000
 _ELECTIONS_IN_AN_HOUR = 8
@@ -47,7 +61,7 @@ def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagno
     newest = logged_elections[-1]
     shown = logged_elections[-5:]
     yield Diagnosis(
-        finding=kinds.ELECTIONS.at(
+        finding=KIND.at(
             newest.file,
             f"{len(logged_elections)} elections {words}, {whom}",
             position=newest.position,

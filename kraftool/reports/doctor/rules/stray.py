@@ -10,8 +10,16 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
+
+KIND = SIGNATURES.kind(
+    "STRAY",
+    Severity.WARNING,
+    "The broker renamed partitions to -stray: the metadata that it loaded does not have them,"
+    " as after a recovery that lost topics.",
+    "copy these folders elsewhere before anything deletes them",
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -22,7 +30,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         stray, known = folders.stray, folders.topics
         few = stray <= known
         yield Diagnosis(
-            finding=kinds.STRAY.at(
+            finding=KIND.at(
                 patient.path,
                 f"{stray} partitions are renamed to -stray, {known} are not"
                 + (": their topics may have been deleted while the broker was down" if few else ""),

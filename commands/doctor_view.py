@@ -232,12 +232,13 @@ def write_explanations(to: Output, explanations: Sequence[Explanation]) -> None:
         to.rich(
             head.append(f"  {explanation.severity}", style=SEVERITY_STYLES[explanation.severity])
         )
-        parts = {
-            "meaning": explanation.meaning,
-            "next": explanation.advice,
-            "note": explanation.note,
-            "see": ", ".join(explanation.references),
-        }
-        for name, words in parts.items():
+        parts = [
+            ("meaning", explanation.meaning),
+            ("next", explanation.advice),
+            ("note", explanation.note),
+            *(("seen", fact) for fact in explanation.observed),
+            ("see", ", ".join(explanation.references)),
+        ]
+        for name, words in parts:
             if words:
                 to.rich(Flow(text(words), lead=Text(name.ljust(9), style=QUIET), widest=READABLE))

@@ -74,7 +74,7 @@ def test_exit_codes_have_no_retired_word() -> None:
 @pytest.mark.parametrize("code", sorted(KINDS))
 def test_a_finding_has_no_retired_word(code: str) -> None:
     kind = KINDS[code]
-    assert not retired_uses(f"{kind.meaning} {kind.advice} {kind.note}")
+    assert not retired_uses(" ".join((kind.meaning, kind.advice, kind.note, *kind.observed)))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -109,7 +109,7 @@ def test_a_finding_has_short_sentences(code: str) -> None:
     kind = KINDS[code]
     long = [
         sentence
-        for text in (kind.meaning, kind.advice, kind.note)
+        for text in (kind.meaning, kind.advice, kind.note, *kind.observed)
         for sentence in sentences(text)
         if len(sentence.split()) > LONGEST_SENTENCE
     ]

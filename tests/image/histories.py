@@ -2,7 +2,7 @@
 
 Owns the choice of records; what is there to be changed it asks the state that it has made so far.
 Batches are the commits of a log. A removal of SCRAM users or of topics has a batch for itself,
-since Kafka's deltas have bugs there (docs/observed.md).
+since Kafka's deltas have bugs there (KT-SNAP-SCRAM-LOST).
 """
 
 from __future__ import annotations

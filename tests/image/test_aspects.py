@@ -243,7 +243,7 @@ def test_the_last_user_of_a_mechanism_takes_it_along() -> None:
 
 
 def test_a_removal_beside_additions_leaves_the_others() -> None:
-    """Kafka's own delta can lose the others here; see docs/observed.md."""
+    """Kafka's own delta can lose the others here; see KT-SNAP-SCRAM-LOST."""
     remove = ("RemoveUserScramCredentialRecord", {"name": "bob", "mechanism": 1})
     image = replayed(credential("alice"), credential("bob"), remove)
     assert list(image.scram.mechanisms[1]) == ["alice"]

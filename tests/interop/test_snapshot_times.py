@@ -1,6 +1,6 @@
 """A directory of a leader whose follower was slow is healthy, and no command has a finding in it.
 
-The leader's snapshots have the time of a later batch in their headers: see docs/observed.md.
+The leader's snapshots have the time of a later batch in their headers: see KT-SNAP-LOG-TIMESTAMP.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ DAMAGED = {
 
 
 FALSE_UPGRADES = {f"kafka-3.9.1/upgrade/node-{id}/data" for id in (1, 2, 3, 11)}
-"""With SCRAM_LOST, what Kafka itself did wrong: see docs/observed.md."""
+"""With SCRAM_LOST, what Kafka itself did wrong: KT-SNAP-SCRAM-LOST."""
 
 
 def verify(*paths: Path) -> LogVerification:

@@ -76,7 +76,7 @@ def times_from(node: Node, offset: int) -> list[int]:
 
 def test_a_snapshots_header_has_the_time_of_its_last_batch_or_a_later_one(node: Node) -> None:
     """A leader may read the time from a buffer that a later batch uses, of the log or of a
-    snapshot that is written then: see docs/observed.md."""
+    snapshot that is written then: see KT-SNAP-LOG-TIMESTAMP."""
     newest = node.snapshots()[-1]
     times = times_from(node, int(newest.name[:20]))
     assert len(times) > 2

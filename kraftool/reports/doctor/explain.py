@@ -28,6 +28,8 @@ class Explanation:
     """KIPs, and issues of Kafka."""
     note: str = ""
     """The part that is often misread; may be empty."""
+    observed: tuple[str, ...] = ()
+    """What Kafka was seen to do about it, each with the releases."""
 
 
 def explain(code: str) -> tuple[Explanation, ...]:
@@ -50,6 +52,7 @@ def _of(kind: FindingKind) -> Explanation:
         advice=kind.advice,
         references=kind.references,
         note=kind.note,
+        observed=kind.observed,
     )
 
 

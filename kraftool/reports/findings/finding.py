@@ -73,6 +73,8 @@ class FindingKind:
     """KIPs and pull requests of Kafka in which it is discussed."""
     note: str = ""
     """What `doctor --explain` adds."""
+    observed: tuple[str, ...] = ()
+    """What Kafka was seen to do about it, each with the releases."""
     keeps_from_starting: bool = False
     """True if Kafka exits when it starts on a directory with it, unless the case says otherwise."""
     stops_controller: bool = False

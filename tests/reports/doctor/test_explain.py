@@ -32,6 +32,15 @@ def test_references_have_the_form_of_kips_and_pull_requests() -> None:
     assert all(re.fullmatch(r"KIP-\d+|apache/kafka #\d+", reference) for reference in references)
 
 
+def test_what_was_observed_begins_with_the_releases() -> None:
+    observed = [fact for kind in KINDS.values() for fact in kind.observed]
+    assert len(observed) > 25
+    release = re.compile(r"(?:\d\.\d+\.\d|From the source)\b")
+    assert [fact for fact in observed if not release.match(fact)] == []
+    (explanation,) = explain("KT-SNAP-SCRAM-LOST")
+    assert explanation.observed == KINDS["KT-SNAP-SCRAM-LOST"].observed != ()
+
+
 def test_applied_offset_is_said_to_be_no_evidence() -> None:
     assert "appliedOffset" in explain("KT-DIR-QUORUM-STATE")[0].note
 

@@ -18,6 +18,13 @@ KIND = SIGNATURES.kind(
     " does not start.",
     "move it out of the log directory. If it is lost+found, use a folder below the mount"
     " point as the log directory",
+    observed=(
+        (
+            "4.3.0: a folder in a broker's log.dirs whose name is not a partition's stops its "
+            "start. So does a copy of __cluster_metadata-0: copies belong outside the data "
+            "directory."
+        ),
+    ),
 )
 
 

@@ -22,6 +22,12 @@ KIND = SIGNATURES.kind(
     " meta.properties). The node then fetches everything from the leader",
     references=("KIP-630",),
     tells_better=frozenset({snap_kinds.AHEAD.code}),
+    observed=(
+        (
+            "3.9.1 and 4.3.0: the log is kept. Kafka loads the snapshot of the highest epoch, "
+            "whatever the offsets: this one only if no other has a higher epoch."
+        ),
+    ),
 )
 
 

@@ -64,6 +64,13 @@ QUORUM_STATE = _kind(
     note=_NO_EVIDENCE,
     remedy=Remedy.WRITE_QUORUM_STATE,
     keeps_from_starting=True,
+    observed=(
+        (
+            "4.3.0: data_version is narrowed to a short: 65537 reads as 1; a string, null or true "
+            "read as 0. Invalid UTF-8 on any line refuses the file; text behind the object is "
+            "ignored."
+        ),
+    ),
 )
 QUORUM_STATE_ODD = _kind(
     "QUORUM-STATE-ODD",
@@ -138,6 +145,7 @@ META_V0 = _kind(
     _INFO,
     "meta.properties has version 0. A broker that was migrated from ZooKeeper keeps it.",
     "nothing to do: Kafka starts with it and leaves it unchanged",
+    observed=("3.9.1 and 4.3.0: Kafka starts with it and leaves it at version 0.",),
 )
 CLUSTER_ID = _kind(
     "CLUSTER-ID",
@@ -159,6 +167,12 @@ CLUSTER_ID_EMPTY = _kind(
     "with Kafka stopped, write the cluster.id from the other nodes' meta.properties",
     references=("apache/kafka #17504",),
     remedy=Remedy.WRITE_META_PROPERTIES,
+    observed=(
+        (
+            "4.3.0: the controller starts, and sends and receives INCONSISTENT_CLUSTER_ID on each "
+            "VOTE, FETCH and BEGIN_QUORUM_EPOCH, forever."
+        ),
+    ),
 )
 NODE_ID = _kind(
     "NODE-ID",
@@ -235,11 +249,24 @@ EPOCHS_DIFFER = _kind(
     " only epochs above the file's last one from the log.",
     "with Kafka stopped, delete it: Kafka recreates it from the log",
     remedy=Remedy.MOVE_ASIDE,
+    observed=(
+        (
+            "3.9.1 and 4.3.0: Kafka keeps the file's entries, and adds the log's epochs above its "
+            "last one."
+        ),
+    ),
 )
 EPOCHS_EMPTY = _kind(
     "EPOCHS-EMPTY",
     _INFO,
     "leader-epoch-checkpoint is empty. Kafka recreates it from the log when it starts.",
+    observed=(
+        (
+            "3.9.1 and 4.3.0: Kafka recreates it from the log; 4.3.0 from a file of 0 bytes too. "
+            "Kafka writes the file under another name and renames it, so that it never leaves one "
+            "of 0 bytes: kraftool warns of that."
+        ),
+    ),
 )
 EPOCHS_MISSING = _kind(
     "EPOCHS-MISSING",
@@ -266,6 +293,13 @@ OFFSETS = _kind(
     "with Kafka stopped, delete it: the broker writes it again",
     undecoded=True,
     remedy=Remedy.MOVE_ASIDE,
+    observed=(
+        (
+            "3.9.1 and 4.3.0: a broker takes the log directory offline on a damaged "
+            "recovery-point-, replication-, log-start- or cleaner-offset-checkpoint, and exits if "
+            "it has no other. Without the file it starts. A controller does not read it."
+        ),
+    ),
 )
 TEXT = _kind(
     "TEXT",
@@ -355,6 +389,9 @@ CURRENT_VOTERS = _kind(
     " them",
     references=("KIP-595",),
     remedy=Remedy.COMPARE_VOTERS,
+    observed=(
+        "3.7.2: refuses to start if currentVoters of version 0 differ from the configuration.",
+    ),
 )
 LEADER_VOTERS = _kind(
     "LEADER-VOTERS",
@@ -422,6 +459,12 @@ BOOTSTRAP_FORM = _kind(
     "write host:port entries separated by commas. Put an IPv6 address in brackets",
     references=("KIP-853",),
     keeps_from_starting=True,
+    observed=(
+        (
+            "4.3.0, from its source: an entry that is not host:port stops the start. "
+            "PLAIN://host:port, [::1]:port and an empty host pass."
+        ),
+    ),
 )
 NO_QUORUM = _kind(
     "NO-QUORUM",

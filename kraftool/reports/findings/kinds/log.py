@@ -57,6 +57,12 @@ MAGIC = _kind(
     undecoded=True,
     remedy=Remedy.COPY_FIRST,
     keeps_from_starting=True,
+    observed=(
+        (
+            "3.9.1 and 4.3.0: recovery ignores a magic above 2 where all else is whole, and the "
+            "start fails with Invalid magic found in record. Nothing is cut."
+        ),
+    ),
 )
 CRC = _kind(
     "CRC",
@@ -65,6 +71,19 @@ CRC = _kind(
     _KEEP,
     undecoded=True,
     remedy=Remedy.COPY_FIRST,
+    observed=(
+        (
+            "3.9.1 and 4.3.0: Kafka cuts the log at a batch with a wrong CRC, and deletes later "
+            "segments. It does the same at zeros, a magic of 0 or 1, and a wrong length. Kafka "
+            "logs two warnings and no error. If the newest snapshot is beyond the cut, the whole "
+            "log and all older snapshots are deleted too."
+        ),
+        (
+            "3.9.1 and 4.3.0, in a segment that is not the last and has a missing or damaged "
+            ".index: Kafka cuts only this segment. Records are then missing in the middle, and a "
+            "controller may stop at a later record."
+        ),
+    ),
 )
 RECORDS = _kind(
     "RECORDS",
@@ -95,6 +114,24 @@ GAP = _kind(
     " gaps.",
     "do not trust the log from here on. Compare it with another node's log",
     remedy=Remedy.COPY_FIRST,
+    observed=(
+        (
+            "4.3.0, a sole voter without the offsets 188 to 195, in a log up to 212: Kafka cuts "
+            "nothing and logs nothing. It checks the size and the CRC of each batch by itself. "
+            "The controller became leader, and appended 213 to 250 behind the gap. A batch that "
+            "is there twice is not noticed either."
+        ),
+        (
+            "4.3.0, with the first half of a segment twice: Kafka recreates the offset index when "
+            "it starts. If an entry is not above the one before it, Kafka empties the segment and "
+            "deletes those after it, with a warning. Entries are about 4 KiB apart, so small "
+            "steps back escape it."
+        ),
+        (
+            "3.9.1 and 4.3.0, with one bit of a base offset set: an offset more than 2^31 - 1 "
+            "above the segment's name stops the start."
+        ),
+    ),
 )
 FILE_NAME = _kind(
     "FILE-NAME",
@@ -109,6 +146,13 @@ NAME = _kind(
     "move it out of the directory",
     remedy=Remedy.MOVE_ASIDE,
     keeps_from_starting=True,
+    observed=(
+        (
+            "4.3.0: notes.log, notes.index or notes.snapshot in __cluster_metadata-0 stops the "
+            'start with NumberFormatException: For input string: "notes". So does '
+            '"00000000000000000000 (copy).log", and notes.checkpoint with another exception.'
+        ),
+    ),
 )
 NAME_FORM = _kind(
     "NAME-FORM",
@@ -118,6 +162,15 @@ NAME_FORM = _kind(
     " empty one, and that may cost the whole log.",
     "move it out of the directory before you start Kafka there",
     remedy=Remedy.MOVE_ASIDE,
+    observed=(
+        (
+            "4.3.0: 0.log and 00000000000000000000.old.log next to the first segment change "
+            "nothing. 5.log does if there is no segment 5: Kafka creates an empty one, and "
+            "mistakes its end for the log's. It finds the snapshots beyond it, deletes all "
+            "segments and continues from the newest snapshot, with only INFO lines. -5.log makes "
+            "it write a segment -00000000000000000005.log."
+        ),
+    ),
 )
 NOT_METADATA = _kind(
     "NOT-METADATA", _INFO, "A segment belongs to another topic than the metadata topic."
@@ -129,6 +182,12 @@ SWAP = _kind(
     " then ends after that segment. The metadata log never leaves such a file.",
     "move it out of the directory before you start Kafka there",
     remedy=Remedy.MOVE_ASIDE,
+    observed=(
+        (
+            "3.9.1 and 4.3.0: Kafka makes a segment of 00000000000000000779.log.swap. The log "
+            "then ends at its offset, and a sole controller does not become leader."
+        ),
+    ),
 )
 FALSE_UPGRADE = _kind(
     "FALSE-UPGRADE",
@@ -141,6 +200,18 @@ FALSE_UPGRADE = _kind(
         "KIP-1022",
     ),
     remedy=Remedy.UPGRADE_KRAFT_VERSION,
+    observed=(
+        (
+            "3.9.1: `kafka-features upgrade --feature kraft.version=1` on a static quorum reports "
+            "success but writes only FeatureLevelRecord(kraft.version=1), and no control record: "
+            "the quorum stays static. Afterwards, replacing controller.quorum.voters with "
+            "controller.quorum.bootstrap.servers stopped a broker."
+        ),
+        (
+            "4.1.1 and later: kraft.version 0 to 1 works, but is refused for some seconds after "
+            'the start with "not all of the voters support it".'
+        ),
+    ),
 )
 TXN_OPEN = _kind(
     "TXN-OPEN",
@@ -185,6 +256,12 @@ INDEX = _kind(
     "An index is damaged.",
     "Kafka recreates it when it starts. If it happens again, check the disk",
     undecoded=True,
+    observed=(
+        (
+            "3.9.1 and 4.3.0: Kafka recreates .index and .timeindex at every start, also where "
+            "entries are missing at the end or zeros are in their place."
+        ),
+    ),
 )
 PRODUCER_STATE = _kind(
     "PRODUCER-STATE",

@@ -47,4 +47,10 @@ RECOVERING = SIGNATURES.kind(
     "compare what producers sent with the records on disk. Find out why the other replicas do not"
     " join the ISR",
     references=("KIP-704",),
+    observed=(
+        (
+            "4.1.1 and later: partitions of one replica stay RECOVERING in the log after an "
+            "unclean election, since nothing changes their ISR."
+        ),
+    ),
 )

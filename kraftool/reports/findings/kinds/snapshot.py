@@ -34,6 +34,12 @@ FORM = _kind(
     "A snapshot does not have the form that Kafka writes: it may be incomplete.",
     _REPLACE,
     remedy=Remedy.VERIFY_SNAPSHOT,
+    observed=(
+        (
+            "3.9.1 and 4.3.0: Kafka loads a snapshot without its footer that is cut at a batch's "
+            "border, and logs nothing. It exits only on later records that do not fit."
+        ),
+    ),
 )
 FILE_NAME = _kind(
     "FILE-NAME",
@@ -108,6 +114,18 @@ LOG_TIMESTAMP = _kind(
     "lastContainedLogTimestamp in the header is earlier than the last batch that the snapshot"
     " covers. No later batch of the same leader epoch has that timestamp either.",
     "snapshot and log may have different histories. Retention by time uses the header's timestamp",
+    observed=(
+        (
+            "3.3.2 to 4.4.0: a snapshot that a leader writes may have the time of a later batch "
+            "in its header. The batch's buffer is released after the append, and the time is read "
+            "from it once the batch is committed. By then a later batch may use the buffer, one "
+            "of the log or of a snapshot. On 4.3.0 and 3.9.1, with a follower that answers late, "
+            "the time was 41 to 483 ms too late. It was that of the 1st to 12th batch after the "
+            "last one covered. A follower reads its batches from the disk and writes the right "
+            "time. kraftool allows each time that such a leader can have written, which is every "
+            "later one."
+        ),
+    ),
 )
 LOG_VOTERS = _kind(
     "LOG-VOTERS",
@@ -204,6 +222,7 @@ BROKER_CONFIG = _kind(
     "A broker's config names a broker that is not a number. A controller of Kafka 4.3 that"
     " loads it stops; one of 3.9 continues.",
     "replace it with the same .checkpoint of another node",
+    observed=("4.3.0: a controller stops. 3.9.1: it continues.",),
 )
 TOPIC_CONFIG = _kind(
     "TOPIC-CONFIG",
@@ -232,6 +251,35 @@ SCRAM_LOST = _kind(
     "set the passwords of these users again (kafka-configs.sh --alter --entity-type users). Do"
     " it before a broker restarts and before Kafka cleans the log",
     references=("KIP-900",),
+    observed=(
+        (
+            "3.7.2, 3.9.1, 4.1.1, 4.3.0 and 4.4.0: the snapshots of eight directories lack a user "
+            "whom their own log still has. Other nodes' snapshots of the same cluster have it."
+        ),
+        (
+            "4.3.0: changes that are applied together are applied in the order of a hash map of "
+            "the users' names, not of the log. A removal that leaves its mechanism without users "
+            "at that moment takes the mechanism out of the new image. Users that come later in "
+            "the map are lost with it. Over all pairs of four names, half of the pairs lose the "
+            "user that stays, and the hashes of the names decide which half. If another user of "
+            "the mechanism existed before, nothing is lost."
+        ),
+        (
+            "4.3.0, a live broker: one request that deletes the last user of a mechanism and adds "
+            "another is enough. Deleting bob and adding alice works; deleting alice and adding "
+            "bob leaves no user. Kafka answers with success. The log has bob; the next snapshot "
+            "does not."
+        ),
+        (
+            "3.7.2: nodes of one cluster differ at one offset. One loaded the removal and the "
+            "additions together, as at a start, and another one by one."
+        ),
+        (
+            "From the source, not tried: a controller keeps its own list of credentials, and "
+            "refuses to remove one that it does not have. One that loaded such a snapshot would "
+            "stop at a later record that removes the user."
+        ),
+    ),
 )
 DIFFERS = _kind(
     "DIFFERS",

@@ -35,7 +35,7 @@ from kraftool.reports.findings.status import status_of
 from kraftool.reports.text.words import listed, many
 from kraftool.sim.election.candidacy import Chance
 from kraftool.sim.election.conditions import LISTENING_MS, StartPace
-from kraftool.sim.election.evidence import LIKELIHOODS, Likelihood
+from kraftool.sim.election.outlook import LIKELIHOODS, Likelihood
 from kraftool.sim.election.replica import STARTED_AGAIN_MS
 from kraftool.sim.election.report import Changed, Report
 from kraftool.sim.election.timeline import lines
@@ -324,8 +324,6 @@ def _plots(output: Output, report: Report) -> None:
     output.line()
     output.rich(_outlooks(report))
     basis = f"By {many(report.runs, 'run')} from seed {report.seed}."
-    if not any(outlook.is_measured for outlook in report.outlooks):
-        basis += " A share is stated only where starts of real controllers confirm it."
     output.rich(Text(basis, style=QUIET))
     _section(
         output, "Time until that leader could commit, if all start together",
@@ -334,27 +332,13 @@ def _plots(output: Output, report: Report) -> None:
 
 
 def _outlooks(report: Report) -> Table:
-    """The word for each possible leader, and the shares that real starts confirm."""
-    confirmed = {
-        share.pace for outlook in report.outlooks for share in outlook.shares if share.is_measured
-    }
-    paces = [pace for pace in report.wins_by_pace if pace in confirmed]
-    table = plain_table(
-        "Who leads first", "node", "", *(f"started {pace}" for pace in paces), right=("node",)
-    )
+    """The word for each possible leader."""
+    table = plain_table("Who leads first", "node", "", right=("node",))
     for outlook in report.outlooks:
         if outlook.likelihood is not Likelihood.NO:
-            shares = {
-                simulated_share.pace: simulated_share.words for simulated_share in outlook.shares
-            }
-            table.add_row(
-                text(outlook.node, NAME),
-                text(LIKELIHOODS[outlook.likelihood]),
-                *(text(shares[pace]) for pace in paces),
-            )
+            table.add_row(text(outlook.node, NAME), text(LIKELIHOODS[outlook.likelihood]))
     if report.without_leader:
-        row = (text("nobody"), text(f"in {many(report.without_leader, 'run')}", WARN))
-        table.add_row(*row, *(text("") for _ in paces))
+        table.add_row(text("nobody"), text(f"in {many(report.without_leader, 'run')}", WARN))
     return table
 
 

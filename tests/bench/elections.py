@@ -5,9 +5,9 @@
     python tests/bench/elections.py table
 
 `measure` prepares quorums of real Kafka, starts their processes again and again, and adds each
-start to measured-elections.json. `table` predicts the same starts, and writes the evidence that
-simulate-election goes by (kraftool/sim/election/measured.py) and the table of the docs. Run it on
-a machine that does little else; the load is kept beside each start.
+start to measured-elections.json. `table` predicts the same starts, and writes measured-shares.json
+and the table in RESULTS.md. Run it on a machine that does little else; the load is kept beside each
+start.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from math import factorial, prod
 from pathlib import Path
@@ -30,23 +30,51 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from kraftool.reports.election.case import ElectionCase
+from kraftool.raft.settings import Timing
+from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.scenario import parse_scenario
 from kraftool.sim.election.chances import Chances
 from kraftool.sim.election.conditions import Conditions, StartPace
-from kraftool.sim.election.evidence import MeasuredStarts, kinds, signature
 from kraftool.sim.election.run import ElectionRun
 
 _ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(__file__).with_name("measured-elections.json")
-MODULE = _ROOT / "kraftool" / "sim" / "election" / "measured.py"
-DOCS = _ROOT / "docs" / "simulate-election.md"
+SHARES = Path(__file__).with_name("measured-shares.json")
+RESULTS = Path(__file__).with_name("RESULTS.md")
 RUNS = 1000
 """Simulated elections behind each prediction."""
 RUNS_OF_A_START = 10
 """Simulated elections with the times of one real start."""
 _BEGIN, _END = "<!-- measured: begin -->", "<!-- measured: end -->"
 VERSIONS = ("4.3.0", "3.9.1")
+SIGNIFICANT = 0.05
+"""Below this probability, the real starts contradict the simulated shares."""
+FEWEST_STARTS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredStarts:
+    """Real starts of one situation, on one Kafka version, at one pace."""
+
+    situation: str
+    version: str
+    pace: StartPace
+    date: str
+    signature: str
+    starts: int
+    led: tuple[tuple[str, int], ...]
+    """By the kind of node: in how many starts one of them was the first that could commit."""
+    predicted: tuple[tuple[str, float], ...]
+    """By the kind of node: the simulated share of all nodes of this kind."""
+    probability: float
+    """Of real starts that fit the prediction no better, if the prediction is right."""
+    pooled: float
+    """The same for all starts of this signature at this pace, on every version."""
+
+    @property
+    def agrees(self) -> bool:
+        worst = min(self.probability, self.pooled)
+        return worst >= SIGNIFICANT and self.starts >= FEWEST_STARTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +110,62 @@ def read() -> list[Quorum]:
             )
         )
     return quorums
+
+
+def kinds(case: ElectionCase, conditions: Conditions) -> dict[int, str]:
+    """Return by node how it starts: what its quorum-state says of it, and how its log compares.
+
+    Empty where a node is anything but a voter with Kafka's default timeouts.
+    """
+    nodes = [node for node in case.nodes if node.id not in conditions.down]
+    if any(not _is_plain(node, case) for node in nodes):
+        return {}
+    ends = sorted({(node.end.epoch, node.end.offset) for node in nodes}, reverse=True)
+    epochs = sorted({_epoch(node) for node in nodes}, reverse=True)
+    node_kinds = {}
+    for node in nodes:
+        kind = _state(node)
+        if behind := ends.index((node.end.epoch, node.end.offset)):
+            kind += f", log {behind} behind"
+        if earlier := epochs.index(_epoch(node)):
+            kind += f", epoch {earlier} earlier"
+        node_kinds[node.id] = kind
+    return node_kinds
+
+
+def signature(case: ElectionCase, conditions: Conditions) -> str:
+    """Return what makes two quorums the same situation; nothing for one that cannot be compared."""
+    plain = Conditions()
+    if (conditions.cut, conditions.delay_ms, conditions.skew_ms, conditions.paces) != (
+        plain.cut, plain.delay_ms, plain.skew_ms, plain.paces,
+    ):  # fmt: skip
+        return ""
+    counts = Counter(kinds(case, conditions).values())
+    if not counts:
+        return ""
+    parts = [f"{count} {kind}" for kind, count in sorted(counts.items())]
+    return f"{len(case.voters)} voters, kraft.version {case.kraft_version}: {'; '.join(parts)}"
+
+
+def _is_plain(node: NodeCase, case: ElectionCase) -> bool:
+    is_voter = node.is_voter and case.voters.has(node.key) and node.voters == case.voters
+    return is_voter and not node.is_witness and node.settings.timing == Timing()
+
+
+def _epoch(node: NodeCase) -> int:
+    return max(node.election.epoch if node.election is not None else 0, node.end.epoch)
+
+
+def _state(node: NodeCase) -> str:
+    """Return what the node's quorum-state makes of it at its start."""
+    state = node.election
+    if state is None or state.epoch < node.end.epoch:
+        return "unattached"
+    if state.leader_id is not None:
+        return "old leader" if state.leader_id == node.id else "follower"
+    if state.voted is None:
+        return "unattached"
+    return "candidate" if state.voted.id == node.id else "voted"
 
 
 # --- measuring --------------------------------------------------------------------------------
@@ -271,40 +355,32 @@ def evaluated(quorums: list[Quorum]) -> list[MeasuredStarts]:
 # --- what is written --------------------------------------------------------------------------
 
 
-def module(rows: list[MeasuredStarts]) -> str:
-    """Return the module with the evidence."""
-    lines = [
-        '"""Real starts and simulated shares. Written by `make bench-elections` from its data."""',
-        "",
-        "from kraftool.sim.election.conditions import StartPace",
-        "from kraftool.sim.election.evidence import MeasuredStarts",
-        "",
-        "MEASURED = (",
+def shares() -> list[MeasuredStarts]:
+    """Return what was measured beside what was predicted for it."""
+    return [
+        MeasuredStarts(
+            **{
+                **row,
+                "pace": StartPace(row["pace"]),
+                "led": tuple(row["led"].items()),
+                "predicted": tuple(row["predicted"].items()),
+            }
+        )
+        for row in json.loads(SHARES.read_text())
     ]
-    for row in rows:
-        lines += [
-            "    MeasuredStarts(",
-            f"        situation={json.dumps(row.situation)},",
-            f"        version={json.dumps(row.version)},",
-            f"        pace=StartPace.{row.pace.name},",
-            f"        date={json.dumps(row.date)},",
-            f"        signature={json.dumps(row.signature)},",
-            f"        starts={row.starts},",
-            "        led=(",
-            *(f"            ({json.dumps(name)}, {count})," for name, count in row.led),
-            "        ),",
-            "        predicted=(",
-            *(f"            ({json.dumps(name)}, {share})," for name, share in row.predicted),
-            "        ),",
-            f"        probability={row.probability},",
-            f"        pooled={row.pooled},",
-            "    ),",
-        ]
-    return "\n".join([*lines, ")", ""])
+
+
+def as_lines(rows: list[MeasuredStarts]) -> str:
+    """Return the file of the shares: a line for each situation, version and pace."""
+    lines = (
+        " " + json.dumps({**asdict(row), "led": dict(row.led), "predicted": dict(row.predicted)})
+        for row in rows
+    )
+    return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def table(rows: list[MeasuredStarts], quorums: list[Quorum]) -> str:
-    """Return the table of the docs."""
+    """Return the table of RESULTS.md."""
     with ProcessPoolExecutor() as pool:
         timed = [
             [
@@ -351,9 +427,9 @@ def main() -> int:
     if given.what == "table":
         quorums = read()
         rows = evaluated(quorums)
-        MODULE.write_text(module(rows))
+        SHARES.write_text(as_lines(rows))
         shown = table(rows, quorums)
-        DOCS.write_text(with_table(DOCS.read_text(), shown))
+        RESULTS.write_text(with_table(RESULTS.read_text(), shown))
         sys.stdout.write(f"{shown}\n")
         return 0
     from tests.interop import kafka, real_elections

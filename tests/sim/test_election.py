@@ -418,17 +418,3 @@ def test_a_partition_names_pairs() -> None:
     assert partition("1|2,3", (1, 2, 3)) == {(1, 2), (2, 1), (1, 3), (3, 1)}
     assert partition("1>2", (1, 2, 3)) == {(1, 2)}
     assert len(partition("1|2|3", (1, 2, 3))) == 6
-
-
-def test_a_stated_share_is_the_one_that_was_compared_with_real_starts() -> None:
-    behind = """nodes:
-      1: {end: 9, leader: 1}
-      2: {end: 9, leader: 1}
-      3: {end: 7, leader: 1}"""
-    result = report(behind, runs=4)
-    shares = {
-        outlook.node: [share.words for share in outlook.shares] for outlook in result.outlooks
-    }
-    assert shares == {1: ["about 30%", "about 55%"], 2: ["about 70%", "about 45%"], 3: []}
-    slow = report(behind, runs=4, delay_ms=100)
-    assert not any(outlook.is_measured for outlook in slow.outlooks), "nobody measured that"

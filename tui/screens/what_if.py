@@ -23,7 +23,7 @@ from kraftool.reports.text.json_document import json_object
 from kraftool.reports.text.moments import utc
 from kraftool.reports.text.words import listed, many
 from kraftool.sim.election.document import simulate_election_document
-from kraftool.sim.election.evidence import LIKELIHOODS
+from kraftool.sim.election.outlook import LIKELIHOODS
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.verdict import verdict
 from kraftool.sim.election.words import lost, seconds
@@ -274,12 +274,11 @@ class WhatIfScreen(TaskView):
         return self.text(f"▲ no: {why}", "warn")
 
     def _chance(self, node: int, report: Report | None) -> Text:
-        """The word for its chance to be the first leader; a share only where real starts agree."""
+        """The word for its chance to be the first leader."""
         if report is None or node not in report.leaders:
             return self.text("")
         outlook = next(outlook for outlook in report.outlooks if outlook.node == node)
-        shares = [f"{share.words} {share.pace}" for share in outlook.shares if share.is_measured]
-        return self.text(", ".join((LIKELIHOODS[outlook.likelihood], *shares)))
+        return self.text(LIKELIHOODS[outlook.likelihood])
 
     def _verdict(self, report: Report) -> Iterator[tuple[str, Text]]:
         election_verdict = verdict(report)

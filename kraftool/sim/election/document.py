@@ -18,7 +18,7 @@ from kraftool.sim.election.advice import AdviceStep
 from kraftool.sim.election.candidacy import Chance, Refusal
 from kraftool.sim.election.chances import Failures
 from kraftool.sim.election.conditions import Conditions, StartPace
-from kraftool.sim.election.evidence import Likelihood, Outlook, SimulatedShare
+from kraftool.sim.election.outlook import Likelihood, Outlook, SimulatedShare
 from kraftool.sim.election.report import Changed, Report, Restart
 from kraftool.sim.election.timeline import TimelineEntry, lines
 from kraftool.sim.election.verdict import verdict
@@ -60,34 +60,6 @@ def conditions_object(conditions: Conditions) -> ConditionsObject:
         starts=conditions.paces,
         added_voters=conditions.adding,
         removed_voters=conditions.removing,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedShareObject:
-    """A node's share of the runs that had a leader, for one way to start the nodes."""
-
-    start: StartPace
-    runs: Count
-    wins: Count
-    share: float
-    """Simulated: wins of runs. 0 does not say that the node cannot lead."""
-    is_measured: bool
-    """True if starts of real controllers confirm such shares; else use only likelihood."""
-    stated_share: float | None
-    """The share that real starts confirm, of 1,000 runs of such a quorum; None if it is not
-    measured."""
-
-
-@form
-def simulated_share_object(share: SimulatedShare) -> SimulatedShareObject:
-    return SimulatedShareObject(
-        start=share.pace,
-        runs=share.runs,
-        wins=share.wins,
-        share=round(share.share, 4),
-        is_measured=share.is_measured,
-        stated_share=None if share.stated is None else round(share.stated, 4),
     )
 
 

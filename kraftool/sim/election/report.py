@@ -26,8 +26,7 @@ from kraftool.reports.text.json_form import in_json
 from kraftool.sim.election.candidacy import Chance
 from kraftool.sim.election.chances import Chances, Failures
 from kraftool.sim.election.conditions import Conditions, StartPace
-from kraftool.sim.election.evidence import Outlook, outlooks
-from kraftool.sim.election.measured import MEASURED
+from kraftool.sim.election.outlook import Outlook, outlooks
 from kraftool.sim.election.parallel import Runs
 from kraftool.sim.election.patience import horizon_ms, unhurried
 from kraftool.sim.election.run import ElectionRun, Outcome, Seen, VoterChange, at_rest
@@ -139,7 +138,7 @@ class Report:
     @property
     def outlooks(self) -> tuple[Outlook, ...]:
         """Return what is said of each node's chance to be the first leader."""
-        return outlooks(self.case, self.conditions, self.leaders, self.wins_by_pace, MEASURED)
+        return outlooks(self.case, self.leaders, self.wins_by_pace)
 
     @property
     def without_leader(self) -> int:

@@ -14,7 +14,7 @@ from kraftool.reports.findings.status import Status, overall_status
 from kraftool.reports.text.words import listed, many, offsets
 from kraftool.sim.election.advice import AdviceStep, next_steps
 from kraftool.sim.election.chances import Failures
-from kraftool.sim.election.evidence import Likelihood
+from kraftool.sim.election.outlook import Likelihood
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.run import MOST_EVENTS
 from kraftool.sim.election.words import all_empty, is_empty, lost, seconds, slow

@@ -1,5 +1,26 @@
 """The KRaft protocol as a pure state machine: events in, effects out.
 
+`raft/core.py` is one function: `step(raft, now_ms, event)` returns the effects in their order. It
+handles the event, gives the role its turn (Kafka's poll), and then shows the state machine what it
+may see. `raft.py` has the state of a node and what every family does with it: emit, send, wake.
+Each family of requests is a file (`vote.py`, `fetch.py`, `voter_changes.py` …) with checks in
+Kafka's order, and a function of that state. `roles.py` has the six roles and the transition table,
+`transitions.py` what is durable before each. The log's bytes stay outside: the core knows epochs,
+ends and snapshots (`log_view.py`), and the history of voter sets (`control_history.py`).
+`raft/wire/` turns its messages into Kafka's. Time and chance come from outside. Events and messages
+are values by `values.py`: mypy refuses to change one, and Python does not spend time on it.
+`names.py` has the nouns for every layer: voter sets, endpoints, offsets with epochs, and what a
+majority is. A report's `SeenVoters` is such a voter set with where it was seen.
+`tests/test_vocabulary.py` refuses a second class of the same name and a second place that counts a
+majority.
+
+Kafka's own client is the judge. `tests/differential/` gives the core, over a real metadata log, and
+a KafkaRaftClient of a released Kafka, over its KafkaRaftLog, the same random messages, time, faults
+and restarts (`make differential`). It compares requests, replies, role, timers and the files of
+both directories after each step. `tolerated.py` is the table of known differences; after one of
+them both nodes start again from Kafka's directory, and the trial continues. The transcripts of
+`tests/raft/testdata/` run on both, too.
+
 A host does the effects in their order, and hands back what comes of them as the next events. This
 one is a voter alone, and time passes for it at once:
 

@@ -12,7 +12,10 @@ what lies between is read again. A change says from which offset on the rows of 
 before are void.
 
 The end of the newest segment may be half written: bytes there that are no sound batch are never
-passed over. They are the look's `tail`, until a sound batch or another segment follows.
+passed over. They are the look's `tail`, until a sound batch or another segment follows. A stream,
+which passes on each record once, waits for that; `dump-log --follow`, the browser and `watch` show
+it as damage once two looks see the same. A leader's log over the network (`client/tail.py`) has
+only committed records, so nothing is truncated.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from kraftool.reports.state.diff import KINDS, ChangeType, EntityChange
 from kraftool.reports.state.diff_json import Counts
 from kraftool.reports.state.diff_words import TITLES, change_name, value_text, what_it_was
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.text.moments import iso
+from kraftool.reports.text.times import iso
 from kraftool.reports.text.words import many
 
 _SIGNS = {

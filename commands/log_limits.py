@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from kraftool.commands.output import Output, printable
 from kraftool.directory.log_summary import FIRST_OFFSET
-from kraftool.reports.logs.beginnings import AskedRange, LogBeginnings
 from kraftool.reports.logs.dump import Selection, TopicNames
+from kraftool.reports.logs.log_starts import AskedRange, LogBeginnings
 
 
 def tell_limits(

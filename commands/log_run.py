@@ -100,7 +100,7 @@ class LogRun:
         )
         if asks := self.selection != Selection():
             from kraftool.commands.log_limits import tell_limits
-            from kraftool.reports.logs.beginnings import LogBeginnings
+            from kraftool.reports.logs.log_starts import LogBeginnings
 
             beginnings = LogBeginnings()
             files = beginnings.of(files)

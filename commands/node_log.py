@@ -15,8 +15,8 @@ import orjson
 
 from kraftool.commands.log_repeats import Repeats
 from kraftool.decoders.late_pattern import late_pattern
-from kraftool.reports.text.moments import iso
 from kraftool.reports.text.printable import printable
+from kraftool.reports.text.times import iso
 
 _PLAIN = late_pattern(r'[^\s"]+')
 """What needs no quotes."""

@@ -35,7 +35,7 @@ from kraftool.reports.fleet.model import (
     VersionCount,
 )
 from kraftool.reports.text.json_forms import FindingCounts
-from kraftool.reports.text.moments import utc
+from kraftool.reports.text.times import utc
 from kraftool.reports.text.words import many, size
 
 _MOST_CLUSTERS = 20

@@ -98,7 +98,7 @@ def tell_unreached(to: Output, view: QuorumView, *, shown: Sequence[NodeAnswer] 
 
     `shown`: whose problems the output on stdout has, so that stderr does not repeat them.
     """
-    from kraftool.client.reaching import broker_words, unreached_words
+    from kraftool.client.not_asked import broker_words, unreached_words
 
     if view.reached:
         for broker in view.brokers:

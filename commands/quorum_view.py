@@ -16,7 +16,7 @@ from kraftool.client.cluster_health import cluster_words
 from kraftool.client.health import Health
 from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
-from kraftool.client.reaching import broker_words, reason
+from kraftool.client.not_asked import broker_words, reason
 from kraftool.commands.finding_view import (
     BAD,
     COMMAND,

@@ -40,7 +40,7 @@ from kraftool.sim.election.replica import STARTED_AGAIN_MS
 from kraftool.sim.election.report import Changed, Report
 from kraftool.sim.election.timeline import lines
 from kraftool.sim.election.verdict import stands, verdict
-from kraftool.sim.election.words import lost, seconds
+from kraftool.sim.election.verdict_words import lost, seconds
 
 _BAR = "█"
 _WIDEST = 40

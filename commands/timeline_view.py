@@ -14,9 +14,9 @@ from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import many
+from kraftool.reports.timeline.event_words import duration
 from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
 from kraftool.reports.timeline.report import TimelineOptions
-from kraftool.reports.timeline.words import duration
 
 _STYLES: Mapping[Category, str] = {
     Category.ELECTIONS: "type",

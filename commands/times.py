@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from kraftool.commands.exit_code import UsageError
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.text.moments import iso, read_time
+from kraftool.reports.text.times import iso, read_time
 
 __all__ = ["as_usage", "iso", "parse_time", "time_zone"]
 

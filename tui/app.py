@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Input, Static
 
 from kraftool.reports.text.csv_text import csv_text
-from kraftool.reports.text.moments import utc
+from kraftool.reports.text.times import utc
 from kraftool.tui.bars import Headline, ViewTabs
 from kraftool.tui.dialogs import Export, Help
 from kraftool.tui.frame import PictureSource, WatchFrame

@@ -11,14 +11,14 @@ from rich.text import Text
 
 from kraftool.client.grades import Grade
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.text.moments import utc
+from kraftool.reports.text.times import utc
 from kraftool.reports.text.words import listed, many, numbered
 from kraftool.tui.bars import NAME
 from kraftool.tui.palette import Palette
+from kraftool.watching.number_words import age
 from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport
-from kraftool.watching.words import age
 
 _ID = 10
 

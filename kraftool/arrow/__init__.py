@@ -4,11 +4,11 @@ Owns finding the files of many data directories, their columns and their rows. S
 stand on it. pyarrow is imported where it is used: `kraftool[arrow]` and `kraftool[spark]` bring it.
 
 `kraftool/arrow/` makes the rows: `search.py` finds the directories below roots, globs and URLs. A
-look at a folder (`looks.py`) depends on no other look. Threads do the looks at other machines, and
-a Spark job (`spark/listing.py`) does very many of them. `fleet.py` has the files that are found,
-`splits.py` cuts large segments at batch borders, `chunks.py` makes columns of what the functions of
-dump-log decode of a split, `state_rows.py` has the entities of `state`, and `reading.py` plans and
-reads any source. `table.py` is the entry point without Spark.
+look at a folder (`search_steps.py`) depends on no other look. Threads do the looks at other
+machines, and a Spark job (`spark/listing.py`) does very many of them. `fleet.py` has the files that
+are found, `splits.py` cuts large segments at batch borders, `chunks.py` makes columns of what the
+functions of dump-log decode of a split, `state_rows.py` has the entities of `state`, and
+`reading.py` plans and reads any source. `table.py` is the entry point without Spark.
 """
 
 from __future__ import annotations

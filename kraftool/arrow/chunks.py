@@ -24,11 +24,11 @@ from kraftool.arrow.columns import (
     typed_fields,
 )
 from kraftool.arrow.entries import EntryReader, type_text
+from kraftool.arrow.enum_names import Words, words_of
 from kraftool.arrow.native_columns import NativeChunk, NativeRows, TypeRows
 from kraftool.arrow.rows import NO_MAKERS, Maker, Makes, Rows, repeated, runs
 from kraftool.arrow.splits import Split
 from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
-from kraftool.arrow.words import Words, words_of
 from kraftool.decoders import schema
 from kraftool.decoders.batch import HEADER_SIZE, Record
 from kraftool.decoders.codec import has_doubles, json_text

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from functools import cache
 
 from kraftool.arrow.comments import comment_of
+from kraftool.arrow.enum_names import words_of
 from kraftool.arrow.state_columns import ENTITIES, entity_columns
 from kraftool.arrow.untyped import ArrowSchema, ArrowType, pa
-from kraftool.arrow.words import words_of
 from kraftool.decoders import schema
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from kraftool.arrow.words import words_of
+from kraftool.arrow.enum_names import words_of
 from kraftool.decoders.schema import Field
 
 COMMON: Mapping[str, str] = MappingProxyType(

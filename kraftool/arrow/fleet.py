@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import orjson
 
-from kraftool.arrow.places import Files, files_at
+from kraftool.arrow.local_folders import Files, files_at
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name, parse_segment_name

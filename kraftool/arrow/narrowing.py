@@ -22,8 +22,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_TOPIC
 from kraftool.reports.logs.dump import Selection, type_words
 from kraftool.reports.logs.query import offset_range, record_types
-from kraftool.reports.text.moments import is_relative, read_time
 from kraftool.reports.text.printable import file_text
+from kraftool.reports.text.times import is_relative, read_time
 
 FIRST_MS = -62_135_596_800_000
 LAST_MS = 253_402_300_799_999

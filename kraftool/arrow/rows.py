@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from kraftool.arrow.fleet import FleetDirectory
-from kraftool.arrow.moments import instants
+from kraftool.arrow.timestamps import instants
 from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
 from kraftool.reports.text.printable import file_text
 

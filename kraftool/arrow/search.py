@@ -3,7 +3,7 @@
 Owns who looks, and what counts where several looks find the same. Looks go level by level: those
 that may have to wait for another machine go to threads, very many of them to a job, the others one
 after the other. The results are put together in the order of the names, whoever finished first. It
-refuses to know what a look recognizes: see `looks.py`.
+refuses to know what a look recognizes: see `search_steps.py`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 import orjson
 
-from kraftool.arrow.far import far_among
 from kraftool.arrow.fleet import Empty, Fleet, FleetFile, Unread, files_of
-from kraftool.arrow.looks import Home, Look, PathLook, SearchResult, fixed_part, has_pattern
-from kraftool.arrow.places import missing
+from kraftool.arrow.local_folders import missing
+from kraftool.arrow.remote_paths import far_among
+from kraftool.arrow.search_steps import Home, Look, PathLook, SearchResult, fixed_part, has_pattern
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.remote import is_url, shown_url
 

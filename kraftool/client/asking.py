@@ -21,7 +21,7 @@ from kraftool.client.failures import (
     unasked,
 )
 from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.client.reaching import reason
+from kraftool.client.not_asked import reason
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error, error_name
 from kraftool.image.metadata_version import CONTROLLER_REGISTRATION_LEVEL, METADATA_VERSION

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from kraftool.client.judgement import judge
 from kraftool.client.model import QuorumView
-from kraftool.client.reaching import broker_words
+from kraftool.client.not_asked import broker_words
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import majority_of
 from kraftool.reports.text.json_form import in_json

@@ -14,7 +14,7 @@ from kraftool.client.health import Health, health
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation, observe
 from kraftool.client.observing import Progress, UnobservableError, silent
-from kraftool.client.second_look import second_look
+from kraftool.client.second_poll import second_look
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LOOKS_APART_S
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from kraftool.client.failures import ANSWERED
 from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.client.second_look import has_same_leader, leader_end
+from kraftool.client.second_poll import has_same_leader, leader_end
 from kraftool.client.thresholds import (
     FETCH_TIMEOUT_MS,
     LAG_MS,

@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kraftool.client.active_controller import EVIDENCE, next_step, only_controller
-from kraftool.client.between_looks import election_between, stuck_between, two_leaders
+from kraftool.client.between_polls import election_between, stuck_between, two_leaders
 from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.grades import Grade
 from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import NodeAnswer, QuorumView, is_of_cluster
-from kraftool.client.reaching import broker_findings, node_findings, unobserved_finding
+from kraftool.client.not_asked import broker_findings, node_findings, unobserved_finding
 from kraftool.client.registrations import registration_findings
-from kraftool.client.second_look import has_same_leader, leader_end
+from kraftool.client.second_poll import has_same_leader, leader_end
 from kraftool.client.thresholds import (
     FETCH_TIMEOUT_MS,
     LAG_MS,

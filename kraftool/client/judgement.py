@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from kraftool.client.active_controller import only_controller
-from kraftool.client.between_looks import unsettled
+from kraftool.client.between_polls import unsettled
 from kraftool.client.grades import Grade, ReplicaStanding, standing_of, standing_without_leader
 from kraftool.client.model import QuorumView
 from kraftool.raft.messages import DescribeQuorumResponse

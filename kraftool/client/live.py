@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kraftool.client.capture import Captured, Capturing
 from kraftool.client.model import QuorumView
 from kraftool.client.observing import LIMIT_S, Progress, UnobservableError, silent
-from kraftool.client.second_look import second_look
+from kraftool.client.second_poll import second_look
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LOOKS_APART_S
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from kraftool.client.live import LiveQuorum
 from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.client.reaching import node_findings, unobserved_finding
+from kraftool.client.not_asked import node_findings, unobserved_finding
 from kraftool.directory.metadata_summary import (
     MetadataSummary,
     NodeIds,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from kraftool.client.change import Check, CheckResult, blocked, fine, of
 from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import NodeAnswer, leader_end
-from kraftool.client.reaching import reason
-from kraftool.client.second_look import second_look
+from kraftool.client.not_asked import reason
+from kraftool.client.second_poll import second_look
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LOOKS_APART_S, fetching
 from kraftool.image.metadata_version import CONTROLLER_REGISTRATION_LEVEL, METADATA_VERSION

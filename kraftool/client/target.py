@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from kraftool.client.asking import Access, question
 from kraftool.client.endpoints import parse_endpoints, parse_resolved
 from kraftool.client.model import QuorumView
-from kraftool.client.reaching import unreached_words
+from kraftool.client.not_asked import unreached_words
 from kraftool.client.survey import Asking, Known, survey
 from kraftool.net.errors import ConnectError
 from kraftool.net.settings import client_security, read_settings

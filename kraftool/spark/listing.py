@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from kraftool.arrow.looks import Look, SearchResult
 from kraftool.arrow.search import THREADS, explored
+from kraftool.arrow.search_steps import Look, SearchResult
 from kraftool.spark.values import parallelism, results_of
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from kraftool.client.cluster_health import ClusterHealth, cluster_health
 from kraftool.client.health import Health, health
 from kraftool.client.judgement import Judgement
 from kraftool.client.model import QuorumView
+from kraftool.client.not_asked import unobserved_finding
 from kraftool.client.observer import SilentObserver
 from kraftool.client.observing import UnobservableError
-from kraftool.client.reaching import unobserved_finding
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, SILENT_MS
 from kraftool.decoders.json_marks import Ids, Moment

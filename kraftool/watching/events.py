@@ -1,7 +1,7 @@
 """Changes between one look and the next, as events with a time and a sentence.
 
 Owns the comparison and its words. It keeps what it needs of earlier looks, such as the time since
-when a node is down. `remembering.py` owns the list of events and its bound.
+when a node is down. `poll_history.py` owns the list of events and its bound.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from kraftool.client.judgement import judge
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
-from kraftool.client.reaching import reason
+from kraftool.client.not_asked import reason
 from kraftool.client.thresholds import LAG_RECORDS, SILENT_MS, leader_clock
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import Endpoint, ReplicaKey
@@ -19,8 +19,8 @@ from kraftool.reports.findings.status import Status
 from kraftool.reports.text.words import listed, many
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.number_words import age
 from kraftool.watching.picture import WatchEvent
-from kraftool.watching.words import age
 
 _Reported = tuple[Status, str]
 _LATE_MS = 2_000

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from kraftool.client.active_controller import next_step, without_controller
-from kraftool.client.between_looks import stuck_between, stuck_words
+from kraftool.client.between_polls import stuck_between, stuck_words
 from kraftool.client.grades import Grade, ReplicaStanding
 from kraftool.client.judgement import Judgement
 from kraftool.client.model import NodeAnswer, QuorumView, is_of_cluster, leader_end
-from kraftool.client.reaching import NOT_MISSED, broker_words, out_of_reach_advice, reason
+from kraftool.client.not_asked import NOT_MISSED, broker_words, out_of_reach_advice, reason
 from kraftool.client.registrations import is_only_registered
 from kraftool.client.thresholds import leader_clock
 from kraftool.reports.findings.finding import Severity

@@ -17,11 +17,11 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.status import Status, status_of
 from kraftool.reports.text.words import many
 from kraftool.watching.judging import Statement
+from kraftool.watching.number_words import age, clock, count
 from kraftool.watching.picture import WatchEvent
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus
 from kraftool.watching.trends import SLOTS, SPAN_S, is_steady, lag_line, rate_line
 from kraftool.watching.voter_state import Commit
-from kraftool.watching.words import age, clock, count
 
 MOST_ELECTIONS = 5
 _ROLES = {

@@ -21,9 +21,9 @@ from kraftool.reports.timeline.report import TimelineOptions, build, other_clust
 from kraftool.reports.timeline.sources import clusters, open_nodes
 from kraftool.storage.paths import Location
 from kraftool.watching.picture import WatchHistory
-from kraftool.watching.places import leaders_log
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
+from kraftool.watching.watched_sources import leaders_log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

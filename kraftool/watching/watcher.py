@@ -14,13 +14,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from kraftool.client.model import QuorumView
-from kraftool.client.second_look import second_look
+from kraftool.client.second_poll import second_look
 from kraftool.client.thresholds import LOOKS_APART_S
 from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
+from kraftool.watching.poll_history import Remembering
 from kraftool.watching.pool import Pool
-from kraftool.watching.remembering import Remembering
 from kraftool.watching.sources import Sources
 
 Shown = Callable[[Picture], None]

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from kraftool.arrow import far, search
-from kraftool.arrow.far import far_among, file_system, mounts
+from kraftool.arrow import remote_paths, search
 from kraftool.arrow.fleet import Fleet
-from kraftool.arrow.looks import FolderLook, Look, PathLook, SearchResult
-from kraftool.arrow.places import LocalFiles
+from kraftool.arrow.local_folders import LocalFiles
+from kraftool.arrow.remote_paths import far_among, file_system, mounts
 from kraftool.arrow.search import explored, find_fleet, find_fleets
+from kraftool.arrow.search_steps import FolderLook, Look, PathLook, SearchResult
 from kraftool.decoders.errors import KraftoolError
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -79,7 +79,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def mountinfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mountinfo"
     path.write_text(MOUNTS)
-    monkeypatch.setattr(far, "_MOUNTS", path)
+    monkeypatch.setattr(remote_paths, "_MOUNTS", path)
 
 
 @pytest.mark.usefixtures("mountinfo")
@@ -103,7 +103,7 @@ def test_a_path_is_as_far_as_the_innermost_mount_says(path: str, kind: str, is_f
 def test_a_system_that_does_not_say_has_no_far_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(far, "_MOUNTS", tmp_path / "none")
+    monkeypatch.setattr(remote_paths, "_MOUNTS", tmp_path / "none")
     assert mounts() == []
     assert far_among(["/x"]) == [False]
 

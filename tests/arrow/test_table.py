@@ -23,7 +23,7 @@ import polars as pl
 from kraftool.arrow import read
 from kraftool.arrow.choices import Choices, option_texts, row_name
 from kraftool.arrow.columns import COMMENT, sources
-from kraftool.arrow.places import LocalFiles
+from kraftool.arrow.local_folders import LocalFiles
 from kraftool.decoders import fast_path
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.programs import program

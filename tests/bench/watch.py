@@ -54,7 +54,7 @@ from kraftool.tui.table import ReportTable
 from kraftool.tui.views import VIEWS
 from kraftool.tui.widgets.lines import Lines
 from kraftool.watching.picture import Picture
-from kraftool.watching.remembering import Remembering
+from kraftool.watching.poll_history import Remembering
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown, Watcher
 

@@ -28,7 +28,7 @@ from kraftool.tui.app import WatchApp
 from kraftool.tui.details import Working
 from kraftool.tui.frame import PictureSource
 from kraftool.watching.picture import Picture
-from kraftool.watching.remembering import Remembering
+from kraftool.watching.poll_history import Remembering
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown, Watcher
 from tests.bench.watch import COLUMNS, LINES, live_view

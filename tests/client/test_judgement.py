@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kraftool.client.between_looks import earlier_look
+from kraftool.client.between_polls import earlier_look
 from kraftool.client.grades import Grade
 from kraftool.client.health import health
 from kraftool.client.judgement import Judgement, judge

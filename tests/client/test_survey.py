@@ -10,7 +10,7 @@ from kraftool.client.asking import Access
 from kraftool.client.endpoints import EndpointError, parse_endpoints, parse_resolved
 from kraftool.client.listeners import parse_listeners
 from kraftool.client.model import QuorumView
-from kraftool.client.reaching import broker_words, unreached_words
+from kraftool.client.not_asked import broker_words, unreached_words
 from kraftool.client.survey import survey
 from kraftool.client.target import Target
 from kraftool.raft.names import Endpoint

@@ -19,13 +19,13 @@ from kraftool.reports.election.assessment import (
 )
 from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import ElectionCase, Obstacle
+from kraftool.reports.election.common_point import at_one_moment
 from kraftool.reports.election.losses import (
     CommitEvidence,
     CommitStatus,
     losses,
     may_have_unseen_by_doubt,
 )
-from kraftool.reports.election.moments import at_one_moment
 from kraftool.reports.election.scenario import parse_scenario
 from tests.reports.quorum_histories import OLD_COPY, History, hurt
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from kraftool.reports.timeline.event_words import duration
 from kraftool.reports.timeline.events import Category
-from kraftool.reports.timeline.words import duration
 from tests.reports.timeline_logs import (
     FIRST,
     START,

@@ -401,7 +401,7 @@ def test_a_root_behind_a_link_is_the_same_directory(fixtures_dir: Path, tmp_path
 def test_a_folder_that_cannot_be_listed_is_a_finding(
     fixtures_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftool.arrow.places import LocalFiles
+    from kraftool.arrow.local_folders import LocalFiles
 
     (tmp_path / "locked").mkdir()
     (tmp_path / "open").symlink_to(fixtures_dir / "kafka-4.3.0/static-single")

@@ -18,6 +18,7 @@ from kraftool.directory import file_report
 from kraftool.directory.log_reader import summarize
 from kraftool.reports.verify import snapshot_compare
 from kraftool.reports.verify.log_parts import joined
+from kraftool.spark.audit.directory_pass import read_once
 from kraftool.spark.audit.examine import (
     AuditedDirectory,
     examine,
@@ -26,7 +27,6 @@ from kraftool.spark.audit.examine import (
     whole,
 )
 from kraftool.spark.audit.examined import looks_at
-from kraftool.spark.audit.one_read import read_once
 from kraftool.spark.audit.roots import Item, find
 from tests.spark.audit_cases import FIXTURES, by_each_command
 from tests.spark.history_logs import (

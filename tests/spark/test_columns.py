@@ -17,7 +17,7 @@ from kraftool.arrow.columns import (
     sources,
     typed_fields,
 )
-from kraftool.arrow.words import words_of
+from kraftool.arrow.enum_names import words_of
 from kraftool.decoders import schema
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError

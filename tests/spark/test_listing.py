@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("pyspark")
 
 from kraftool.arrow import search
-from kraftool.arrow.looks import FolderLook, Look, SearchResult
 from kraftool.arrow.search import find_fleet
+from kraftool.arrow.search_steps import FolderLook, Look, SearchResult
 from kraftool.spark.listing import ListingJob
 from tests.spark.audit_cases import audited
 from tests.spark.tables_support import InProcess, run

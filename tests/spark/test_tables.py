@@ -15,10 +15,10 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
 from kraftool.arrow.columns import record_types
+from kraftool.arrow.enum_names import words_of
 from kraftool.arrow.fleet import with_batches
 from kraftool.arrow.search import find_fleet
 from kraftool.arrow.table import KraftTable
-from kraftool.arrow.words import words_of
 from kraftool.reports.logs.dump import LogDump
 from kraftool.reports.logs.text import jsonl_entry
 from kraftool.spark.source import register

@@ -336,7 +336,7 @@ def test_what_workers_still_cannot_read_is_no_news(
 def test_a_folder_that_cannot_be_listed_is_a_finding_until_it_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftool.arrow.places import LocalFiles
+    from kraftool.arrow.local_folders import LocalFiles
 
     root, out = tmp_path / "fleet", tmp_path / "out"
     directory(root / "one", batches(0, 4))

@@ -19,7 +19,7 @@ from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import Endpoint, ReplicaKey
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
-from kraftool.watching.remembering import Remembering
+from kraftool.watching.poll_history import Remembering
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown
 

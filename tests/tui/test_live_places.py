@@ -19,10 +19,10 @@ from kraftool.storage.paths import open_path
 from kraftool.tui.screens.log import LogScreen
 from kraftool.tui.screens.state import StateScreen
 from kraftool.tui.screens.timeline import TimelineScreen
-from kraftool.watching import places, timelines
+from kraftool.watching import timelines, watched_sources
 from kraftool.watching.picture import ObservedElection, QuorumSample, WatchHistory
-from kraftool.watching.places import LeadersLog
 from kraftool.watching.sources import Sources
+from kraftool.watching.watched_sources import LeadersLog
 from tests.tui.dashboards import QUORUM, ROOT, Still, dashboard, press, settled, shown, told
 
 pytestmark = pytest.mark.tui
@@ -66,9 +66,9 @@ class Leader:
 @pytest.fixture
 def leader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Leader:
     prepared = Leader(tmp_path / "leader")
-    for module in (places, timelines):
+    for module in (watched_sources, timelines):
         monkeypatch.setattr(module, "leaders_log", prepared.hand_out)
-    for name in ("places", "screens.timeline"):
+    for name in ("source_choice", "screens.timeline"):
         monkeypatch.setattr(f"kraftool.tui.{name}.PATIENCE", 0)
         monkeypatch.setattr(f"kraftool.tui.{name}._AGAIN_S", 0.0)
     return prepared

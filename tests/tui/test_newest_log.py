@@ -8,9 +8,9 @@ import pytest
 from textual.pilot import Pilot
 
 from kraftool.storage.lock import LockState
-from kraftool.tui.places import PlaceView
 from kraftool.tui.screens.log import LogScreen
 from kraftool.tui.screens.state import StateScreen
+from kraftool.tui.source_choice import PlaceView
 from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture

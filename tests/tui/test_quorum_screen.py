@@ -18,7 +18,7 @@ from kraftool.tui.palette import COLOUR_BLIND, DARK, LIGHT, NO_COLOUR
 from kraftool.tui.table import ReportTable
 from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.picture import Picture
-from kraftool.watching.remembering import Remembering
+from kraftool.watching.poll_history import Remembering
 from tests.client.views import without_controller
 from tests.tui.dashboards import ROOT, press, settled
 from tests.tui.recording import Replayed, pictures, views

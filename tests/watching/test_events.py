@@ -16,10 +16,10 @@ from kraftool.storage.lock import LockState
 from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.events import EventDetector
+from kraftool.watching.number_words import age
 from kraftool.watching.picture import Picture
+from kraftool.watching.poll_history import MOST_EVENTS, MOST_SAMPLES, Remembering
 from kraftool.watching.quorum import quorum_report
-from kraftool.watching.remembering import MOST_EVENTS, MOST_SAMPLES, Remembering
-from kraftool.watching.words import age
 from tests.client.views import NOW, described, gone, node, replica, view, well, without_controller
 from tests.tui.recording import pictures
 

@@ -26,8 +26,8 @@ from kraftool.watching.outage import (
     lost_already,
 )
 from kraftool.watching.picture import Picture
+from kraftool.watching.poll_history import Remembering
 from kraftool.watching.quorum import quorum_report
-from kraftool.watching.remembering import Remembering
 from kraftool.watching.task import Task
 from tests.client.views import without_controller
 from tests.tui.recording import pictures

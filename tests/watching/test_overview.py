@@ -16,7 +16,7 @@ from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
-from kraftool.watching.remembering import Remembering
+from kraftool.watching.poll_history import Remembering
 from tests.client.views import NOW, described, node, replica, well
 from tests.tui.recording import pictures
 

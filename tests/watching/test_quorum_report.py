@@ -17,8 +17,8 @@ from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.document import watch_document
 from kraftool.watching.export import json_text
 from kraftool.watching.picture import Picture
+from kraftool.watching.poll_history import MOST_ELECTIONS, MOST_SAMPLES, Remembering
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus, quorum_report
-from kraftool.watching.remembering import MOST_ELECTIONS, MOST_SAMPLES, Remembering
 from kraftool.watching.trends import DOWN, is_steady
 from kraftool.watching.voter_state import Commit
 from tests.client.views import described, gone, node, replica, view, well, without_controller

@@ -25,12 +25,12 @@ from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.child_process import apart
 from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
+from kraftool.watching.number_words import age
 from kraftool.watching.picture import Picture
 from kraftool.watching.result import Failed, attempt
 from kraftool.watching.staleness import currencies
 from kraftool.watching.task import Task
 from kraftool.watching.verification import DirectoryVerification, verify
-from kraftool.watching.words import age
 
 _COLUMNS = (("file", False), ("verified", False), ("size", True), ("age", True), ("holds", False))
 _NARROW = 100

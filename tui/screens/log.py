@@ -25,8 +25,8 @@ from kraftool.reports.logs.query import EXAMPLE, GoTo, LogQuery, read_goto, read
 from kraftool.reports.text.csv_text import csv_rows
 from kraftool.reports.text.json_document import json_object
 from kraftool.tui.details import Working
-from kraftool.tui.places import PlaceView
 from kraftool.tui.serial_queue import Asker
+from kraftool.tui.source_choice import PlaceView
 from kraftool.tui.widgets.detail_lines import DetailLines
 from kraftool.tui.widgets.lines import Lines
 from kraftool.tui.widgets.log_detail import detail_lines
@@ -35,9 +35,9 @@ from kraftool.tui.widgets.log_words import log_status, log_title
 from kraftool.tui.widgets.prompt import Prompt
 from kraftool.watching.log_document import ShownLog, log_view
 from kraftool.watching.picture import Picture
-from kraftool.watching.places import OpenedLog, open_log, place_names
 from kraftool.watching.result import Failed, attempt
 from kraftool.watching.task import Task
+from kraftool.watching.watched_sources import OpenedLog, open_log, place_names
 
 _PAGE = 200
 _SHARES = 1000

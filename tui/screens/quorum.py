@@ -27,11 +27,11 @@ from kraftool.tui.view import View
 from kraftool.tui.widgets.panel import Panel
 from kraftool.watching import summary
 from kraftool.watching.document import watch_document
+from kraftool.watching.number_words import clock
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
 from kraftool.watching.summary import StyledText
 from kraftool.watching.trends import highest
-from kraftool.watching.words import clock
 
 _BESIDE = 96
 """From this width on, events and findings are side by side."""

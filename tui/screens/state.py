@@ -24,7 +24,7 @@ from kraftool.reports.state.load import LoadedState
 from kraftool.reports.text.csv_text import csv_rows
 from kraftool.reports.text.json_document import json_object
 from kraftool.tui.details import Working
-from kraftool.tui.places import PlaceView
+from kraftool.tui.source_choice import PlaceView
 from kraftool.tui.widgets.detail_lines import DetailLines
 from kraftool.tui.widgets.lines import Lines
 from kraftool.tui.widgets.panel import Panel
@@ -40,7 +40,6 @@ from kraftool.tui.widgets.state_lines import (
     tree_line,
 )
 from kraftool.watching.picture import Picture
-from kraftool.watching.places import OpenedHistory, open_history
 from kraftool.watching.result import Failed, attempt
 from kraftool.watching.state_document import (
     DifferenceView,
@@ -51,6 +50,7 @@ from kraftool.watching.state_document import (
 )
 from kraftool.watching.state_reading import ReachedState, reach_state
 from kraftool.watching.task import Task
+from kraftool.watching.watched_sources import OpenedHistory, open_history
 
 _PARTS = 20
 _FIND = "find"

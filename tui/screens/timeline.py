@@ -18,12 +18,12 @@ from textual.widgets import Static
 from kraftool.reports.browse.time_axis import TimeAxis, TimeSpan
 from kraftool.reports.text.csv_text import csv_rows
 from kraftool.reports.text.json_document import json_object
-from kraftool.reports.text.moments import iso
 from kraftool.reports.text.printable import printable
+from kraftool.reports.text.times import iso
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.document import TimelineDocument, timeline_document
+from kraftool.reports.timeline.event_words import duration
 from kraftool.reports.timeline.events import Category, Event, Statistics, Timeline, Visibility
-from kraftool.reports.timeline.words import duration
 from kraftool.tui.details import Working
 from kraftool.tui.tasks import TaskView
 from kraftool.tui.widgets.axis import AxisView

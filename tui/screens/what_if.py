@@ -20,13 +20,13 @@ from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.findings.status import Status, worst_status
 from kraftool.reports.text.json_document import json_object
-from kraftool.reports.text.moments import utc
+from kraftool.reports.text.times import utc
 from kraftool.reports.text.words import listed, many
 from kraftool.sim.election.document import simulate_election_document
 from kraftool.sim.election.outlook import LIKELIHOODS
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.verdict import verdict
-from kraftool.sim.election.words import lost, seconds
+from kraftool.sim.election.verdict_words import lost, seconds
 from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import joined
 from kraftool.tui.table import ReportTable, Row

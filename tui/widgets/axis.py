@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from kraftool.reports.browse.time_axis import Cell, TimeAxis, TimeSpan
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.text.moments import iso
+from kraftool.reports.text.times import iso
 from kraftool.reports.timeline.events import Category
 from kraftool.tui.frame import frame_of
 

@@ -12,8 +12,8 @@ from rich.style import Style
 from rich.text import Text
 
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.text.moments import iso
 from kraftool.reports.text.printable import printable
+from kraftool.reports.text.times import iso
 from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
 from kraftool.tui.palette import Palette
 

@@ -15,8 +15,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from kraftool.reports.browse.rows import Border, LogRow, RowKind
-from kraftool.reports.text.moments import iso
 from kraftool.reports.text.printable import printable
+from kraftool.reports.text.times import iso
 from kraftool.tui.palette import Palette
 from kraftool.tui.widgets.lines import Lines
 

@@ -19,8 +19,8 @@ from kraftool.reports.browse.state_tree import TreeRow
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.status import Status
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.text.moments import iso
 from kraftool.reports.text.printable import printable
+from kraftool.reports.text.times import iso
 from kraftool.reports.text.words import many
 from kraftool.tui.findings import shortened
 from kraftool.tui.palette import Palette

@@ -27,9 +27,9 @@ from kraftool.reports.directory.epoch_file import covers_start, epoch_findings
 from kraftool.reports.directory.index_files import index_findings
 from kraftool.reports.directory.named_ends import named_ends, trace_of_log
 from kraftool.reports.files.false_upgrade import false_upgrade
+from kraftool.reports.files.finding_limits import bounded
 from kraftool.reports.files.log_cut import lost_by
 from kraftool.reports.files.log_findings import log_finding
-from kraftool.reports.files.notes import bounded
 from kraftool.reports.files.severity_in_context import weighed
 from kraftool.reports.files.snapshot_advice import (
     DAMAGES,

@@ -17,9 +17,9 @@ from kraftool.reports.doctor.log_statistics import LoggedElection, LogStatistics
 from kraftool.reports.files.home_cluster import by_cluster
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.voters.between import home_cluster
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.judged_directory import JudgedDirectory
+from kraftool.reports.voters.source_differences import home_cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

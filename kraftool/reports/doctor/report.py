@@ -22,7 +22,7 @@ from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.text import shell_text
-from kraftool.reports.voters.between import home_cluster, is_foreign
+from kraftool.reports.voters.source_differences import home_cluster, is_foreign
 
 _REPLAY = frozenset({log_kinds.REPLAY.code, snap_kinds.REPLAY.code})
 _AFTER_SNAPSHOT = (

@@ -31,11 +31,11 @@ from kraftool.raft.names import (
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase, Obstacle, reachable_by
-from kraftool.reports.election.moments import at_one_moment
+from kraftool.reports.election.common_point import at_one_moment
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.voters import between, identities
+from kraftool.reports.voters import identities, source_differences
 from kraftool.reports.voters.judged_directory import JudgedDirectory, about_voters
 from kraftool.reports.voters.kafka_epochs import believed_epochs
 from kraftool.storage.lock import LockState, lock_holder
@@ -55,14 +55,14 @@ def read_case(
 def case_of_sources(read: Sequence[JudgedDirectory]) -> ElectionCase:
     """The quorum of directories that were read before."""
     sources = [judged.directory for judged in read]
-    findings = list(between.clusters(sources))
+    findings = list(source_differences.clusters(sources))
     notes: list[str] = []
     ours = []
     missing: dict[int, str] = {}
-    home = between.home_cluster(sources)
+    home = source_differences.home_cluster(sources)
     for judged in read:
         source = judged.directory
-        if between.is_foreign(source, home):
+        if source_differences.is_foreign(source, home):
             notes.append(f"{source.name} belongs to another cluster, so it is left out")
         elif (
             source.has_metadata

@@ -12,7 +12,7 @@ from typing import Any
 
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.spec import Span
-from kraftool.reports.text.moments import utc
+from kraftool.reports.text.times import utc
 
 RAW = "raw bytes"
 RAW_SHOWN = 256

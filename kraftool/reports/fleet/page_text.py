@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from html import escape
 
 from kraftool.decoders.late_pattern import late_pattern
-from kraftool.reports.text.moments import utc
+from kraftool.reports.text.times import utc
 
 __all__ = [
     "NOTHING",

@@ -14,7 +14,7 @@ from kraftool.decoders import schema
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.logs.dump import Selection, type_words
-from kraftool.reports.text.moments import read_time
+from kraftool.reports.text.times import read_time
 
 
 def record_types(name: str, what: str) -> frozenset[str]:

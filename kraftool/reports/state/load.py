@@ -28,7 +28,7 @@ from kraftool.reports.state.files import StateFiles, base_offset, open_state, sn
 from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.placed_records import PlacedRecords, placed_records
 from kraftool.reports.state.replay import Control, Progress, Replay, ReplayWatcher
-from kraftool.reports.text.moments import iso
+from kraftool.reports.text.times import iso
 from kraftool.storage.paths import Location
 
 

@@ -20,8 +20,8 @@ import orjson
 from kraftool.decoders.json_marks import COUNT, HIDDEN, IDS, MOMENT
 from kraftool.reports.text.json_form import form, form_for, is_in_json
 from kraftool.reports.text.json_forms import FORMS
-from kraftool.reports.text.moments import iso
 from kraftool.reports.text.printable import file_text
+from kraftool.reports.text.times import iso
 
 SCHEMA_VERSION = 2
 

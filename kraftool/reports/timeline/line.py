@@ -13,9 +13,9 @@ from itertools import groupby
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.timeline import partitions, quorum, registrations, settings
 from kraftool.reports.timeline.batches import PARTITIONS, Content, LogBatch, Stretch, Watched
+from kraftool.reports.timeline.event_words import duration
 from kraftool.reports.timeline.events import Category, Event, Rank, Visibility
 from kraftool.reports.timeline.knowledge import Knowledge
-from kraftool.reports.timeline.words import duration
 
 Teller = Callable[[Watched, int, Knowledge], Iterator[Event]]
 GroupTeller = Callable[[Sequence[Watched], int, Knowledge], Iterator[Event]]

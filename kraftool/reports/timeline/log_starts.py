@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.directory.log_summary import FIRST_OFFSET
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.logs.beginnings import AskedRange, LogBeginning
+from kraftool.reports.logs.log_starts import AskedRange, LogBeginning
+from kraftool.reports.timeline.event_words import ids
 from kraftool.reports.timeline.events import Category, Event, Rank
 from kraftool.reports.timeline.merge import Merged
 from kraftool.reports.timeline.sources import NodeLog
-from kraftool.reports.timeline.words import ids
 
 
 def log_starts(nodes: Sequence[NodeLog]) -> Iterator[Event]:

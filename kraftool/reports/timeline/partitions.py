@@ -13,10 +13,10 @@ from kraftool.image.configs import TOPIC
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import Watched
+from kraftool.reports.timeline.event_words import named
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge
 from kraftool.reports.timeline.record_event import record_event
-from kraftool.reports.timeline.words import named
 
 MOST_LISTED = 1000
 """Partitions that an event lists at most; it always counts all."""

@@ -14,10 +14,10 @@ from kraftool.image.metadata_version import METADATA_VERSION, release_name
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import Watched
+from kraftool.reports.timeline.event_words import duration, endpoints, ids
 from kraftool.reports.timeline.events import Category, Event, Rank
 from kraftool.reports.timeline.knowledge import Knowledge, Leadership, TransactionInProgress
 from kraftool.reports.timeline.record_event import record_event
-from kraftool.reports.timeline.words import duration, endpoints, ids
 
 _KRAFT_VERSION = "kraft.version"
 

@@ -11,10 +11,10 @@ from typing import Any
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import Watched
+from kraftool.reports.timeline.event_words import duration, endpoints, ids, named
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge, Registered
 from kraftool.reports.timeline.record_event import record_event
-from kraftool.reports.timeline.words import duration, endpoints, ids, named
 
 
 def register_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:

@@ -18,10 +18,11 @@ from kraftool.reports.files.severity_in_context import CUTTING, weighed
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as directory_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.logs.beginnings import AskedRange
+from kraftool.reports.logs.log_starts import AskedRange
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import LogBatch
 from kraftool.reports.timeline.divergence_advice import tail_severity
+from kraftool.reports.timeline.event_words import ids, named
 from kraftool.reports.timeline.events import (
     Category,
     Disagreement,
@@ -37,7 +38,6 @@ from kraftool.reports.timeline.merge import Merge, Merged, Parting, united
 from kraftool.reports.timeline.segments import NodeSnapshot, read_snapshot
 from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
 from kraftool.reports.timeline.statistics import summed_up
-from kraftool.reports.timeline.words import ids, named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

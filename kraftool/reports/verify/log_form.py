@@ -11,7 +11,7 @@ from kraftool.decoders.batch import CONTROL, Record, RecordBatch
 from kraftool.decoders.control import BY_ID, ControlRecordType, read_key
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.log_record import position_in_file
-from kraftool.reports.files.notes import Notes
+from kraftool.reports.files.finding_limits import Notes
 from kraftool.reports.findings.kinds import log as log_kinds
 
 _OF_SNAPSHOTS = (ControlRecordType.SNAPSHOT_HEADER, ControlRecordType.SNAPSHOT_FOOTER)

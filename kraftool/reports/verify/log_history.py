@@ -14,7 +14,7 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.decoders.schema import NEWEST_RELEASE
 from kraftool.directory.voter_history import Origin, VoterHistory
-from kraftool.reports.files.notes import Notes
+from kraftool.reports.files.finding_limits import Notes
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters.form import HIGHEST_KRAFT_VERSION, voter_faults

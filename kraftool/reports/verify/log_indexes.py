@@ -18,7 +18,7 @@ from kraftool.decoders.indexes import (
     TimeIndex,
     TimestampOffset,
 )
-from kraftool.reports.files.notes import Notes
+from kraftool.reports.files.finding_limits import Notes
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
 

@@ -34,7 +34,7 @@ from kraftool.directory.file_report import (
 from kraftool.directory.log_reader import SpanObserver
 from kraftool.directory.native_reader import Taken
 from kraftool.reports.files.file_findings import FileView, file_findings
-from kraftool.reports.files.notes import Notes
+from kraftool.reports.files.finding_limits import Notes
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.state.placed_records import kept_records

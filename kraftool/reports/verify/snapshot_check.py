@@ -22,7 +22,7 @@ from kraftool.decoders.walk import Faulty, Item
 from kraftool.directory.log_reader import SpanObserver
 from kraftool.directory.native_reader import Taken
 from kraftool.image.image import MetadataImage
-from kraftool.reports.files.notes import Notes
+from kraftool.reports.files.finding_limits import Notes
 from kraftool.reports.findings.finding import Finding, FindingKind
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as kinds

@@ -33,7 +33,7 @@ from kraftool.image.metadata_version import (
 from kraftool.image.placed import PlacedPiece
 from kraftool.image.replay import RecordValue, ReplayError
 from kraftool.image.topics import PartitionRegistration, Replicas
-from kraftool.reports.files.notes import Notes
+from kraftool.reports.files.finding_limits import Notes
 from kraftool.reports.findings.kinds import snapshot as kinds
 from kraftool.reports.state.placed_records import PlacedRecords
 from kraftool.reports.verify.snapshot_partition import partition_faults

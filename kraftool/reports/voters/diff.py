@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 from kraftool.directory.metadata_summary import SeenVoters
 from kraftool.directory.node_directory import NodeDirectory
-from kraftool.reports.files.notes import bounded
+from kraftool.reports.files.finding_limits import bounded
 from kraftool.reports.findings.finding import Finding, in_order
-from kraftool.reports.voters import between, identities, node_rules, settings_rules
+from kraftool.reports.voters import identities, node_rules, settings_rules, source_differences
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.judged_directory import JudgedDirectory, about_voters
 
 _RULES: tuple[Callable[[Sequence[NodeDirectory]], Iterator[Finding]], ...] = (
-    between.newest_sets,
-    between.conflicts,
+    source_differences.newest_sets,
+    source_differences.conflicts,
     identities.ids_twice,
     node_rules.membership,
     node_rules.elections,
@@ -67,24 +67,26 @@ class VoterDiff:
 def diff_voters(judged: Sequence[JudgedDirectory]) -> VoterDiff:
     """Compare sources; a single one is compared with itself, file by file."""
     sources = [one.directory for one in judged]
-    home = between.home_cluster(sources)
-    own = [source for source in sources if not between.is_foreign(source, home)]
+    home = source_differences.home_cluster(sources)
+    own = [source for source in sources if not source_differences.is_foreign(source, home)]
     ours = with_verdicts(own)
     given = dict(zip(map(id, own), ours, strict=True))
-    newest = between.newest_source(ours)
+    newest = source_differences.newest_source(ours)
     compared = []
     for source in sources:
         source_report = given.get(id(source))
         if source_report is None:
             compared.append(ComparedSource(source=with_verdicts([source])[0], foreign=True))
             continue
-        differences = between.differs(source_report, newest) if newest is not None else ()
-        behind = bool(differences) and between.is_behind(source_report, ours)
+        differences = (
+            source_differences.differs(source_report, newest) if newest is not None else ()
+        )
+        behind = bool(differences) and source_differences.is_behind(source_report, ours)
         compared.append(
             ComparedSource(source=source_report, behind=behind, differences=differences)
         )
     findings = [finding for one in judged for finding in about_voters(one)]
-    findings += between.clusters(sources)
+    findings += source_differences.clusters(sources)
     for rule in _RULES:
         findings += bounded(rule(ours))
     levels = [newest.kraft_version] if newest is not None else []

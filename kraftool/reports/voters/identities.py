@@ -13,7 +13,7 @@ from kraftool.directory.metadata_summary import SeenVoters
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
-from kraftool.reports.voters.between import newest_source
+from kraftool.reports.voters.source_differences import newest_source
 
 Sources = Sequence[NodeDirectory]
 

@@ -19,8 +19,8 @@ from kraftool.raft.names import Voter, majority_of
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.jumps import jumps_of
+from kraftool.reports.voters.source_differences import newest_source
 from kraftool.reports.voters.stale import edited_node, is_edited, is_stale, stale_voter
 
 Sources = Sequence[NodeDirectory]

@@ -21,7 +21,7 @@ from kraftool.raft.names import Endpoint, Voter, VoterSet
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.text.words import listed
-from kraftool.reports.voters.between import newest_source
+from kraftool.reports.voters.source_differences import newest_source
 
 Sources = Sequence[NodeDirectory]
 _STATIC = "controller.quorum.voters"

@@ -17,7 +17,7 @@ from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.text import shell_text
 from kraftool.reports.text.words import listed
 from kraftool.sim.election.report import Report
-from kraftool.sim.election.words import all_empty, is_empty, lost, slow
+from kraftool.sim.election.verdict_words import all_empty, is_empty, lost, slow
 from kraftool.storage.entry import Severity
 
 

@@ -17,7 +17,7 @@ from kraftool.sim.election.chances import Failures
 from kraftool.sim.election.outlook import Likelihood
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.run import MOST_EVENTS
-from kraftool.sim.election.words import all_empty, is_empty, lost, seconds, slow
+from kraftool.sim.election.verdict_words import all_empty, is_empty, lost, seconds, slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from kraftool.reports.fleet.model import (
     ElectionDay,
 )
 from kraftool.reports.text.json_forms import FindingCounts
-from kraftool.reports.text.moments import utc
+from kraftool.reports.text.times import utc
+from kraftool.spark.audit.audit_summary import voters_of
 from kraftool.spark.audit.examine import AuditedDirectory
-from kraftool.spark.audit.glance import voters_of
 
 _MOST_DAYS = 60
 _LATEST = 1 << 47

@@ -14,6 +14,7 @@ from functools import reduce
 from kraftool.spark.audit.cluster import ClusterUnit, compare, in_company
 from kraftool.spark.audit.examine import AuditedDirectory, whole
 from kraftool.spark.audit.examined import key_text, parts_by_directory
+from kraftool.spark.audit.fleet_totals import both, of_cluster, of_directory
 from kraftool.spark.audit.frames import (
     cluster_row,
     counts_row,
@@ -23,7 +24,6 @@ from kraftool.spark.audit.frames import (
     uncompared_row,
 )
 from kraftool.spark.audit.identities import may_differ
-from kraftool.spark.audit.sums import both, of_cluster, of_directory
 from kraftool.spark.values import Row
 
 

@@ -18,8 +18,8 @@ from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.document import Lists
 from kraftool.reports.fleet.model import FleetAudit, FleetCounts, LeftOut, RunSettings
 from kraftool.reports.text.printable import file_text
+from kraftool.spark.audit.fleet_totals import FindingsByCode, both, versions_of
 from kraftool.spark.audit.frames import ROWS, AuditRowKind, finding_row, first, lines, rows_of
-from kraftool.spark.audit.sums import FindingsByCode, both, versions_of
 from kraftool.spark.values import collected, rows_table
 
 if TYPE_CHECKING:

@@ -38,8 +38,9 @@ from kraftool.reports.verify.snapshot_values import (
     VerifiedDirectory,
     VerifiedSnapshot,
 )
+from kraftool.spark.audit.audit_summary import begun, with_counts, with_hash, with_patient
+from kraftool.spark.audit.directory_pass import read_once
 from kraftool.spark.audit.finding_merge import Key, Said, counted
-from kraftool.spark.audit.glance import begun, with_counts, with_hash, with_patient
 from kraftool.spark.audit.identities import BatchIdentities, identities_of
 from kraftool.spark.audit.log_families import (
     NO_TRACES,
@@ -48,7 +49,6 @@ from kraftool.spark.audit.log_families import (
     traces_of_snapshots,
 )
 from kraftool.spark.audit.log_families import joined as joined_traces
-from kraftool.spark.audit.one_read import read_once
 from kraftool.spark.audit.renamed import renamed
 from kraftool.storage.entry import Entry
 

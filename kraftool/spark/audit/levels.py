@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from kraftool.reports.findings.finding import Finding, FindingKind, Severity
 from kraftool.reports.findings.kinds import fleet as kinds
+from kraftool.spark.audit.audit_summary import METADATA_VERSION
 from kraftool.spark.audit.examine import AuditedDirectory
-from kraftool.spark.audit.glance import METADATA_VERSION
 
 _Level = tuple[int, str, int | None]
 """The level, its name, and the offset of the record that set it, where the log has it."""

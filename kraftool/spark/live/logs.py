@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from kraftool.arrow.fleet import Fleet, FleetFile, Unread, with_batches
-from kraftool.arrow.places import is_missing
+from kraftool.arrow.local_folders import is_missing
 from kraftool.arrow.search import find_fleets
 from kraftool.arrow.settings import SourceOptions
 from kraftool.decoders.errors import KraftoolError

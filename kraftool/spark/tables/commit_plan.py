@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kraftool.spark.tables.looking import Looked, LooksByCluster, listing_of
 from kraftool.spark.tables.memory import ClusterKey, GroupMemory, LogMemory
+from kraftool.spark.tables.new_batches import Looked, LooksByCluster, listing_of
 from kraftool.spark.tables.plan import ClusterTask
 from kraftool.spark.tables.replaced_rows import ReplacedRows
 from kraftool.spark.tables.sink import StagedFile

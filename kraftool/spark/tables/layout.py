@@ -30,7 +30,7 @@ from kraftool.arrow.columns import (
 from kraftool.arrow.columns import arrow_schema as source_schema
 from kraftool.arrow.comments import comment_of
 from kraftool.arrow.untyped import ArrowSchema, pa
-from kraftool.spark.tables.story_columns import STATES, STORIES
+from kraftool.spark.tables.event_columns import STATES, STORIES
 
 OURS = "_kraftool"
 """The folder of what is no table."""

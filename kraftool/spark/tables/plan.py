@@ -2,7 +2,7 @@
 
 Owns the comparison of what is listed with what is remembered. It runs beside the driver and opens
 no log but those that could not be opened before; the headers of logs are looked at in tasks, see
-`looking.py`.
+`new_batches.py`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, with_batches
-from kraftool.arrow.looks import has_pattern
+from kraftool.arrow.search_steps import has_pattern
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import parse_segment_name
-from kraftool.spark.tables.looking import LookTask, listing_of
 from kraftool.spark.tables.memory import ClusterKey, GroupMemory
+from kraftool.spark.tables.new_batches import LookTask, listing_of
 from kraftool.storage.remote import shown_url
 from kraftool.storage.tail import LogRewrite, TailState, look
 

@@ -24,8 +24,8 @@ from kraftool.spark.listing import ListingJob
 from kraftool.spark.tables.commit import NOTHING, TableChange, TableStore, held
 from kraftool.spark.tables.commit_plan import commit_plan
 from kraftool.spark.tables.layout import TABLES
-from kraftool.spark.tables.looking import Looked, LooksByCluster, LookTask, look_at
 from kraftool.spark.tables.memory import ClusterKey
+from kraftool.spark.tables.new_batches import Looked, LooksByCluster, LookTask, look_at
 from kraftool.spark.tables.place import place_of
 from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compare, departed, grouped
 from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName, rewritten

@@ -15,8 +15,8 @@ from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.splits import Split, packed
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
 from kraftool.spark.log_borders import borders
-from kraftool.spark.tables.looking import Looked, LookTask
 from kraftool.spark.tables.memory import ClusterKey
+from kraftool.spark.tables.new_batches import Looked, LookTask
 from kraftool.spark.tables.plan import ClusterTask, Group
 from kraftool.spark.tables.work import (
     Changes,

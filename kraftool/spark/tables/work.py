@@ -161,7 +161,7 @@ class Stories(Unit):
     directories: tuple[tuple[FleetFile, ...], ...]
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        from kraftool.spark.tables.stories import write_stories
+        from kraftool.spark.tables.event_tables import write_stories
 
         write_stories(self.directories, sink)
 

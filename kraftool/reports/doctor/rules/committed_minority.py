@@ -25,9 +25,8 @@ from kraftool.reports.findings.finding import Severity, Stake
 from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.text import shell_text
-from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import Proof, with_verdicts
-from kraftool.reports.voters.holding import (
+from kraftool.reports.voters.committed_sources import (
     committed,
     committed_voters,
     common_end,
@@ -35,6 +34,7 @@ from kraftool.reports.voters.holding import (
     rank,
     seats,
 )
+from kraftool.reports.voters.source_differences import newest_source
 
 KIND = SIGNATURES.kind(
     "COMMITTED-MINORITY",

@@ -11,7 +11,7 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.finding import Severity, Stake
 from kraftool.reports.findings.kinds import SIGNATURES
-from kraftool.reports.text.moments import utc
+from kraftool.reports.text.times import utc
 
 KIND = SIGNATURES.kind(
     "NO-LEADER",

@@ -21,9 +21,9 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.finding import Severity, Stake
 from kraftool.reports.findings.kinds import SIGNATURES
-from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import with_verdicts
-from kraftool.reports.voters.holding import rank, seats
+from kraftool.reports.voters.committed_sources import rank, seats
+from kraftool.reports.voters.source_differences import newest_source
 
 KIND = SIGNATURES.kind(
     "OLD-MAJORITY",

@@ -9,7 +9,7 @@ from kraftool.reports.doctor.snapshot_triggers import overdue, triggers
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import SIGNATURES
 from kraftool.reports.text import shell_text
-from kraftool.reports.text.moments import utc
+from kraftool.reports.text.times import utc
 
 KIND = SIGNATURES.kind(
     "OLD-SNAPSHOT",

@@ -21,8 +21,8 @@ from kraftool.reports.timeline.document import event_object
 from kraftool.reports.timeline.events import Category, Timeline
 from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
+from kraftool.spark.tables.event_columns import STORIES
 from kraftool.spark.tables.sink import RowWriter, Sink
-from kraftool.spark.tables.story_columns import STORIES
 
 _TABLES = {
     Category.ELECTIONS: "elections",

@@ -2,7 +2,7 @@
 
 Owns their names and types, but those that the sources have, too. A story is told once for a
 cluster, whichever directories have it; a state is one directory's. It refuses to fill them: see
-`stories.py` and `states.py`.
+`event_tables.py` and `states.py`.
 """
 
 from __future__ import annotations

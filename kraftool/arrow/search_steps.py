@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from kraftool.arrow.fleet import Empty, FleetDirectory, FleetFile, Unread, files_of
-from kraftool.arrow.places import Files, missing
+from kraftool.arrow.local_folders import Files, missing
 from kraftool.decoders import meta_properties, properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import META_PROPERTIES, parse_folder_name

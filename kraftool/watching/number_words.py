@@ -5,7 +5,7 @@ Owns their form.
 
 from __future__ import annotations
 
-from kraftool.reports.text.moments import utc
+from kraftool.reports.text.times import utc
 
 
 def age(ms: int | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kraftool.client import second_look as looking
+from kraftool.client import second_poll as looking
 from kraftool.client.health import health
 from kraftool.client.model import QuorumView
 from tests.client.views import NOW, described, node, replica, view, well

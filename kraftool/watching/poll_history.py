@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kraftool.client.between_looks import earlier_look
+from kraftool.client.between_polls import earlier_look
 from kraftool.client.model import QuorumView, leader_end
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.events import EventDetector

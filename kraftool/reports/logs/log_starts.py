@@ -18,7 +18,7 @@ from kraftool.directory.log_summary import FIRST_OFFSET
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.logs.source import LogFile
-from kraftool.reports.text.moments import iso
+from kraftool.reports.text.times import iso
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,10 @@ from kraftool.client.model import QuorumView
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.backoff import PATIENCE
 from kraftool.watching.picture import Picture
-from kraftool.watching.places import is_live, place_names
 from kraftool.watching.result import Failed, attempt
 from kraftool.watching.staleness import CURRENT, Currency, currency, newest_directory
 from kraftool.watching.task import Task
+from kraftool.watching.watched_sources import is_live, place_names
 
 _AGAIN_S = 3.0
 """After so long, what could not be opened is tried again."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.client.model import QuorumView
-from kraftool.client.second_look import awaits_commit, leader_end
+from kraftool.client.second_poll import awaits_commit, leader_end
 from kraftool.client.thresholds import LOOKS_APART_S, leader_clock
 from kraftool.reports.text.words import many
 

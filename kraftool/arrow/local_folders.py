@@ -1,7 +1,7 @@
 """Local folders in the form in which `storage/remote.py` has those behind a URL.
 
 Owns listing and opening by a path below a root, so that a fleet is found in one way wherever it
-lies. It refuses to decide what is worth reading; that is `looks.py`.
+lies. It refuses to decide what is worth reading; that is `search_steps.py`.
 """
 
 from __future__ import annotations

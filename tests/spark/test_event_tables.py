@@ -19,7 +19,7 @@ from kraftool.decoders.framing import encode_record
 from kraftool.reports.files.locations import open_paths
 from kraftool.reports.timeline.report import build
 from kraftool.reports.timeline.sources import open_nodes
-from kraftool.spark.tables.stories import write_stories
+from kraftool.spark.tables.event_tables import write_stories
 from tests.spark.history_logs import write_log
 
 pytestmark = pytest.mark.spark

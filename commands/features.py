@@ -120,7 +120,7 @@ def features(
         from kraftool.reports.features.document import features_document
 
         to_.document(features_document(cluster, reached, planned), output)
-    if planned is not None and planned.blocked:
+    if planned is not None and planned.is_blocked:
         to_.raise_code(ExitCode.FINDING)
     settle(to_, cluster.findings)
     to_.finish()

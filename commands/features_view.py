@@ -74,7 +74,7 @@ def _sources(output: Output, cluster: ClusterFeatures) -> None:
     )
     output.rich(line)
     for source in cluster.sources:
-        if source.newest:
+        if source.is_newest:
             continue
         details = "settings only" if source.metadata_version is None else _behind(source.end_offset)
         missing = source.directory.missing
@@ -109,7 +109,7 @@ def _levels(cluster: ClusterFeatures, reached: Sequence[FeatureReach], zone: tzi
         table.add_row(
             text(name, NAME),
             Text(words.rstrip(), style=style if level else QUIET),
-            text(most.highest if most is not None else "", QUIET),
+            text(most.highest_level if most is not None else "", QUIET),
             *_when(cluster.levels.get(name), zone),
         )
     return table
@@ -117,10 +117,10 @@ def _levels(cluster: ClusterFeatures, reached: Sequence[FeatureReach], zone: tzi
 
 def _when(level: FinalizedLevel | None, zone: tzinfo) -> tuple[Text, Text]:
     """The offset and the time, to the second: JSON has the rest."""
-    if level is None or level.evidence is LevelSource.DEFAULT:
+    if level is None or level.source is LevelSource.DEFAULT:
         return Text(), Text("never", style=QUIET)
     if level.offset is None:
-        words = "before the log" if level.evidence is LevelSource.SNAPSHOT else "unknown"
+        words = "before the log" if level.source is LevelSource.SNAPSHOT else "unknown"
         return Text(), Text(words, style=QUIET)
     when = iso(level.timestamp, zone) if level.timestamp is not None else ""
     return Text(str(level.offset)), Text(_FRACTION.sub("", when))
@@ -133,7 +133,7 @@ def _nodes(output: Output, cluster: ClusterFeatures) -> None:
         return
     groups: dict[tuple[tuple[str, FeatureRange], ...], list[NodeSupport]] = {}
     for node in cluster.nodes:
-        groups.setdefault(tuple(sorted(node.ranges.items())), []).append(node)
+        groups.setdefault(tuple(sorted(node.supported.items())), []).append(node)
     output.rich(heading("Nodes and what they support"))
     for ranges, nodes in groups.items():
         line = text(_labels(nodes))
@@ -151,7 +151,7 @@ def _labels(nodes: Sequence[NodeSupport]) -> str:
     for role in dict.fromkeys(node.role for node in nodes):
         listed = [node for node in nodes if node.role is role]
         ids = ", ".join(
-            f"{support.id}{' (fenced)' if support.fenced else ''}" for support in listed[:20]
+            f"{support.id}{' (fenced)' if support.is_fenced else ''}" for support in listed[:20]
         )
         more = f" and {len(listed) - 20} more" if len(listed) > 20 else ""
         words.append(f"{role.value}{'s' if len(listed) > 1 else ''} {ids}{more}")
@@ -163,7 +163,7 @@ def _voters(output: Output, cluster: ClusterFeatures) -> None:
     if cluster.voters:
         output.rich(text(f"voters {_ids(cluster.voters)} (dynamic quorum)", QUIET))
     elif static is not None:
-        voters_text = f"voters {_ids(static.ids)} (controller.quorum.voters of {static.file})"
+        voters_text = f"voters {_ids(static.voters)} (controller.quorum.voters of {static.file})"
         output.rich(text(voters_text, QUIET))
         if missing := unregistered_voters(cluster):
             line = f"never registered: {_ids(missing)}; until they do, Kafka changes no feature"
@@ -177,20 +177,21 @@ def _ids(ids: Iterable[int]) -> str:
 def _reach(output: Output, reached: Sequence[FeatureReach]) -> None:
     for reach in reached:
         if reach.name == METADATA_VERSION:
-            note = f"all nodes support metadata.version {named(reach.name, reach.highest)}"
-            if reach.level > reach.highest:
+            note = f"all nodes support metadata.version {named(reach.name, reach.highest_level)}"
+            if reach.level > reach.highest_level:
                 output.rich(text(f"{note}, and the cluster is beyond it", BAD))
             elif not reach.is_below:
                 output.rich(text(f"{note}: the cluster is there", QUIET))
             else:
                 line = text(f"{note}: the cluster runs below it", WARN)
                 output.rich(line)
-                output.rich(_arrow(f"kraftool features … --to {level_name(reach.highest)}"))
+                output.rich(_arrow(f"kraftool features … --to {level_name(reach.highest_level)}"))
         elif reach.is_below:
-            note = f"{reach.name} could be {reach.expected}, the default of that release"
+            note = f"{reach.name} could be {reach.expected_level}, the default of that release"
             output.rich(text(note, QUIET))
         if reach.limited_by:
-            note = f"{reach.name} ends at {reach.highest} because of {', '.join(reach.limited_by)}"
+            limiting = ", ".join(reach.limited_by)
+            note = f"{reach.name} ends at {reach.highest_level} because of {limiting}"
             output.rich(text(note, QUIET))
 
 
@@ -204,18 +205,19 @@ def _plan(output: Output, plan: FeaturePlan) -> None:
     table.title = None
     stopped = {blocker.feature for blocker in plan.blockers}
     for change in plan.changes:
-        same = change.current == change.target
+        same = change.current_level == change.target_level
         mark = Text("blocked", style=BAD) if change.feature in stopped else Text()
         table.add_row(
             text(change.feature, NAME),
-            text(named(change.feature, change.current)),
+            text(named(change.feature, change.current_level)),
             text(
-                "the same" if same else named(change.feature, change.target), QUIET if same else ""
+                "the same" if same else named(change.feature, change.target_level),
+                QUIET if same else "",
             ),
             mark,
         )
     output.rich(table)
-    if plan.blocked:
+    if plan.is_blocked:
         _list(output, "What blocks it", (_blocker(group) for group in _grouped(plan.blockers)), BAD)
     else:
         output.line()
@@ -227,21 +229,21 @@ def _plan(output: Output, plan: FeaturePlan) -> None:
     _list(output, "A downgrade would lose", (_loss(loss) for loss in plan.losses), WARN)
     newer = (
         text(
-            f"{newer_record.name} v{newer_record.version}: {newer_record.count},"
+            f"{newer_record.name} v{newer_record.version}: {newer_record.records},"
             f" the first at offset {newer_record.first_offset},"
-            f" needs {named(METADATA_VERSION, newer_record.needs)}"
+            f" needs {named(METADATA_VERSION, newer_record.needed_level)}"
         )
         for newer_record in plan.newer_records
     )
     _list(output, "Records in the log that are newer than that", newer, WARN)
     if plan.runs:
         output.line()
-        introduction = "This part would go through" if plan.blocked else "To do it"
+        introduction = "This part would go through" if plan.is_blocked else "To do it"
         output.rich(text(f"{introduction}; first with --dry-run:", QUIET))
         for run in plan.runs:
             for line in _command(run):
                 output.rich(line)
-    elif not plan.blocked:
+    elif not plan.is_blocked:
         output.line()
         output.rich(text("There is nothing to do: the levels are these already.", QUIET))
 
@@ -279,7 +281,7 @@ def _grouped(blockers: Sequence[Blocker]) -> list[tuple[str, list[str]]]:
     """Blockers that say the same of several features are one line."""
     features_by_text: dict[str, list[str]] = {}
     for blocker in blockers:
-        features_by_text.setdefault(blocker.text, []).append(blocker.feature)
+        features_by_text.setdefault(blocker.reason, []).append(blocker.feature)
     return list(features_by_text.items())
 
 
@@ -296,7 +298,6 @@ def _loss(loss: FeatureLoss) -> Text:
     more = ", …" if loss.count > len(loss.examples) else ""
     line = text(f"{loss.what}: {loss.count}", NAME)
     line.append_text(text(f" ({', '.join(loss.examples)}{more})"))
-    needs = (
-        f" in {', '.join(loss.records)}, from {loss.feature} {named(loss.feature, loss.needs)} on"
-    )
+    level = named(loss.feature, loss.needed_level)
+    needs = f" in {', '.join(loss.type_names)}, from {loss.feature} {level} on"
     return line.append_text(text(needs, QUIET))

@@ -371,5 +371,6 @@ def test_kafka_4_3_refuses_everything_while_a_static_voter_has_not_registered(
     differences = [compare(cluster, *pair) for pair in zip(commands, answers, strict=True)]
     assert [difference for difference in differences if difference] == []
     assert [answer["code"] for answer in answers] == [1] * len(commands)
-    blocking = {blocker.nodes for blocker in blockers(cluster, asked(cluster, commands[3]))}
+    refusing = blockers(cluster, asked(cluster, commands[3]))
+    blocking = {blocker.blocking_nodes for blocker in refusing}
     assert blocking == {("controller 3",)}

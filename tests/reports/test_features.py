@@ -104,7 +104,7 @@ def test_every_release_s_cluster_is_told_as_it_was_left(
     assert {support.software for support in cluster.nodes} == {release}
     ranges = {
         name: (feature_range.min, feature_range.max)
-        for name, feature_range in cluster.nodes[0].ranges.items()
+        for name, feature_range in cluster.nodes[0].supported.items()
     }
     assert ranges == RELEASE_RANGES[release]
 
@@ -130,7 +130,7 @@ def test_a_level_is_told_with_the_record_that_last_set_it(tmp_path: Path) -> Non
         "share.version": (0, 4, STAMP + 9),
         KRAFT_VERSION: (0, None, None),
     }
-    assert cluster.levels[KRAFT_VERSION].evidence is LevelSource.DEFAULT
+    assert cluster.levels[KRAFT_VERSION].source is LevelSource.DEFAULT
 
 
 def test_records_of_an_aborted_transaction_set_nothing(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_checkpoint_by_itself_tells_the_level_and_no_offset(fixtures_dir: Path
     newest = sorted(folder.glob("*.checkpoint"))[-1]
     cluster = read_features([str(newest)])
     feature_level = cluster.levels[METADATA_VERSION]
-    assert (feature_level.level, feature_level.evidence, feature_level.offset) == (
+    assert (feature_level.level, feature_level.source, feature_level.offset) == (
         30,
         LevelSource.SNAPSHOT,
         None,
@@ -239,7 +239,7 @@ def test_the_state_that_goes_furthest_is_told(tmp_path: Path) -> None:
     cluster = read_features([behind, newest])
     assert cluster.metadata_version == 30
     sources = [
-        (source.node_id, source.newest, source.metadata_version) for source in cluster.sources
+        (source.node_id, source.is_newest, source.metadata_version) for source in cluster.sources
     ]
     assert sources == [(1, False, 29), (2, True, 30)]
 
@@ -260,7 +260,7 @@ def test_settings_alone_tell_no_features(tmp_path: Path) -> None:
         read_features([path])
     cluster = read_features([str(tmp_path / "elsewhere"), path])
     assert cluster.static_voters is not None
-    assert cluster.static_voters.ids == (1, 2)
+    assert cluster.static_voters.voters == (1, 2)
     missing = [source.directory.missing for source in cluster.sources]
     assert missing == ["", "data"], "as it was written"
 
@@ -307,7 +307,7 @@ def test_a_dynamic_quorum_has_no_static_voters_whatever_the_settings_say(tmp_pat
 def test_fenced_brokers_and_both_roles_are_nodes(tmp_path: Path) -> None:
     path = node(tmp_path, MV_30, controller(2), controller(1), broker(11, fenced=True))
     cluster = read_features([path])
-    nodes = [(support.label, support.fenced) for support in cluster.nodes]
+    nodes = [(support.label, support.is_fenced) for support in cluster.nodes]
     assert nodes == [("controller 1", False), ("controller 2", False), ("broker 11", True)]
     assert [support.id for support in cluster.of(ProcessRole.BROKER)] == [11]
 
@@ -318,7 +318,10 @@ def test_fenced_brokers_and_both_roles_are_nodes(tmp_path: Path) -> None:
 def test_software_that_was_upgraded_without_its_features_is_seen(tmp_path: Path) -> None:
     path = node(tmp_path, level(METADATA_VERSION, 21), controller(1), broker(11))
     reaches = {feature_reach.name: feature_reach for feature_reach in reach(read_features([path]))}
-    assert (reaches[METADATA_VERSION].highest, reaches[METADATA_VERSION].is_below) == (30, True)
+    assert (reaches[METADATA_VERSION].highest_level, reaches[METADATA_VERSION].is_below) == (
+        30,
+        True,
+    )
     assert reaches["group.version"].is_below
 
 
@@ -334,7 +337,7 @@ def test_a_cluster_at_its_software_s_levels_is_not_below(fixtures_dir: Path) -> 
 def test_the_node_that_holds_the_others_back_is_named(tmp_path: Path) -> None:
     path = node(tmp_path, level(METADATA_VERSION, 25), controller(1), broker(11), broker(12, "4.1"))
     reaches = {feature_reach.name: feature_reach for feature_reach in reach(read_features([path]))}
-    assert (reaches[METADATA_VERSION].highest, reaches[METADATA_VERSION].limited_by) == (
+    assert (reaches[METADATA_VERSION].highest_level, reaches[METADATA_VERSION].limited_by) == (
         27,
         ("broker 12",),
     )
@@ -399,7 +402,7 @@ def test_records_behind_a_gap_set_nothing(tmp_path: Path) -> None:
     (path / "__cluster_metadata-0" / f"{10:020}.log").write_bytes(behind.data)
     cluster = read_features([str(path)])
     group = cluster.levels["group.version"]
-    assert (group.level, group.evidence, group.offset) == (1, LevelSource.LOG, None)
+    assert (group.level, group.source, group.offset) == (1, LevelSource.LOG, None)
     assert cluster.levels[METADATA_VERSION].offset == 0
     assert "share.version" not in cluster.levels
     assert not cluster.whole

@@ -27,7 +27,7 @@ def test_elr_of_partitions_is_lost_below_its_level_and_without_its_feature(tmp_p
     (loss,) = plan(cluster, "", [f"{ELR}=0"]).losses
     assert (loss.count, loss.examples, loss.feature) == (1, ("foo-0",), ELR)
     lower = {e.what: e for e in plan(cluster, "", ["metadata.version=22"]).losses}
-    assert lower["eligible leader replicas of partitions"].needs == 23
+    assert lower["eligible leader replicas of partitions"].needed_level == 23
     assert plan(cluster, "", ["metadata.version=29"]).losses == ()
     assert plan(cluster, "", ["group.version=1"]).losses == ()
 
@@ -57,7 +57,7 @@ def test_everything_that_a_low_level_cannot_hold_is_counted(tmp_path: Path) -> N
         partition(lastKnownElr=[1]),
     )
     planned = plan(cluster, "3.3", [])
-    losses = {loss.what: (loss.needs, loss.count, loss.examples) for loss in planned.losses}
+    losses = {loss.what: (loss.needed_level, loss.count, loss.examples) for loss in planned.losses}
     assert losses == {
         "SCRAM credentials": (11, 1, ("user alice (SCRAM-SHA-256)",)),
         "delegation tokens": (14, 1, ("token of User:bob",)),
@@ -68,7 +68,10 @@ def test_everything_that_a_low_level_cannot_hold_is_counted(tmp_path: Path) -> N
         "cordoned log directories of brokers": (30, 1, ("broker 11: 1 cordoned",)),
         "ACLs for address ranges": (32, 1, ("User:carol from 10.0.0.0/8",)),
     }
-    newer = {(e.name, e.version): (e.needs, e.count, e.first_offset) for e in planned.newer_records}
+    newer = {
+        (e.name, e.version): (e.needed_level, e.records, e.first_offset)
+        for e in planned.newer_records
+    }
     assert newer == {
         ("RegisterControllerRecord", 0): (15, 1, 1),
         ("RegisterBrokerRecord", 4): (30, 1, 2),
@@ -117,7 +120,7 @@ def test_an_upgrade_leaves_no_feature_behind(tmp_path: Path) -> None:
 def test_the_record_of_the_very_next_level_is_newer(tmp_path: Path) -> None:
     cluster = at(tmp_path, 30, controller(1), broker(11))
     (newer,) = plan(cluster, "", ["metadata.version=29"]).newer_records
-    assert (newer.name, newer.version, newer.needs) == ("RegisterBrokerRecord", 4, 30)
+    assert (newer.name, newer.version, newer.needed_level) == ("RegisterBrokerRecord", 4, 30)
 
 
 def test_elr_that_is_off_already_is_no_loss(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def _unseen(cluster: ClusterFeatures, current: int, levels: dict[str, int]) -> I
             "controllers register from metadata.version 15 (3.7-IV0) on. Kafka checks only"
             " brokers, so make sure that every controller runs the new release"
         )
-        voters = cluster.static_voters.ids if cluster.static_voters is not None else ()
+        voters = cluster.static_voters.voters if cluster.static_voters is not None else ()
         yield text + (f" ({', '.join(map(str, voters))})" if voters else "")
     else:
         there = {support.id for support in cluster.of(ProcessRole.CONTROLLER)}
@@ -86,7 +86,7 @@ def _metadata_version(cluster: ClusterFeatures, current: int, target: int) -> It
             " several log directories fail before that level"
         )
     if target < DIRECTORIES_LEVEL:
-        several = [node.label for node in cluster.nodes if node.directories > 1]
+        several = [node.label for node in cluster.nodes if node.log_directories > 1]
         several += [
             f"broker {source.node_id}"
             for source in cluster.sources

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from kraftool.decoders.json_marks import Count
 from kraftool.directory.log_summary import TypeCount
 from kraftool.image.features import zk_migration_name
 from kraftool.image.image import MetadataImage
@@ -36,13 +37,13 @@ _ELR = "eligible leader replicas of partitions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureLoss:
-    """State that needs a level of a feature which a change would take away."""
+    """State that a level which is asked for cannot hold."""
 
     what: str
     feature: str
-    needs: int
+    needed_level: int
     """The lowest level of the feature that holds it."""
-    records: tuple[str, ...]
+    type_names: tuple[str, ...]
     """The record types whose newer versions or fields hold it."""
     count: int
     examples: tuple[str, ...] = ()
@@ -54,8 +55,8 @@ class NewerRecords:
 
     name: str
     version: int
-    needs: int
-    count: int
+    needed_level: int
+    records: Count
     first_offset: int
 
 
@@ -79,8 +80,8 @@ def newer_records(logged: Iterable[TypeCount], metadata_version: int) -> tuple[N
         NewerRecords(
             name=one.name,
             version=one.version,
-            needs=needs,
-            count=one.count,
+            needed_level=needs,
+            records=one.count,
             first_offset=one.first_offset,
         )
         for one in logged
@@ -104,8 +105,8 @@ def _loss(
     return FeatureLoss(
         what=what,
         feature=feature,
-        needs=needs,
-        records=records,
+        needed_level=needs,
+        type_names=records,
         count=count,
         examples=tuple(examples),
     )

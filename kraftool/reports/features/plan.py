@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kraftool.decoders.json_marks import Hidden
 from kraftool.image.metadata_version import (
     ELR_VERSION,
     FEATURES,
@@ -17,10 +18,11 @@ from kraftool.image.metadata_version import (
 )
 from kraftool.reports.features.cautions import cautions
 from kraftool.reports.features.losses import FeatureLoss, NewerRecords, losses, newer_records
-from kraftool.reports.features.model import ClusterFeatures, FeatureReach
+from kraftool.reports.features.model import ClusterFeatures, FeatureReach, name_of
 from kraftool.reports.features.rules import Blocker, RefusalRule, blockers
 from kraftool.reports.features.software import not_run_by, order
 from kraftool.reports.features.target import Direction, FeaturesRun, request
+from kraftool.reports.text.json_form import in_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,31 +30,46 @@ class LevelChange:
     """One feature of a request: from where to where."""
 
     feature: str
-    current: int
-    target: int
+    current_level: int
+    target_level: int
     direction: Direction
+
+    @property
+    @in_json
+    def current_level_name(self) -> str:
+        return name_of(self.feature, self.current_level)
+
+    @property
+    @in_json
+    def target_level_name(self) -> str:
+        return name_of(self.feature, self.target_level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeaturePlan:
-    """Everything that is told about a change."""
+    """The result of a change."""
 
     target: str
     """As it was asked for."""
     changes: tuple[LevelChange, ...]
     blockers: tuple[Blocker, ...]
+    """Why Kafka 4.3's controller would refuse it."""
     cautions: tuple[str, ...]
+    """The side effects that Kafka would not refuse."""
     losses: tuple[FeatureLoss, ...] = ()
     newer_records: tuple[NewerRecords, ...] = ()
-    runs: tuple[FeaturesRun, ...] = ()
-    """What to run; where it is blocked, what part of it would go through, if any."""
+    runs: Hidden[tuple[FeaturesRun, ...]] = ()
 
     @property
-    def blocked(self) -> bool:
+    @in_json
+    def is_blocked(self) -> bool:
         return bool(self.blockers)
 
     @property
+    @in_json
     def commands(self) -> tuple[str, ...]:
+        """The commands to run, in this order; if the change is blocked, the part that would
+        succeed."""
         return tuple(" ".join(run.words()) for run in self.runs)
 
 
@@ -77,8 +94,8 @@ def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> FeatureP
         changes=tuple(
             LevelChange(
                 feature=name,
-                current=cluster.level(name),
-                target=level,
+                current_level=cluster.level(name),
+                target_level=level,
                 direction=run.direction,
             )
             for run in requests
@@ -139,7 +156,9 @@ def reach(cluster: ClusterFeatures) -> tuple[FeatureReach, ...]:
         KRAFT_VERSION,
         *(feature for feature in FEATURES if feature != KRAFT_VERSION),
     ]
-    names += sorted({name for node in cluster.nodes for name in node.ranges if name not in names})
+    names += sorted(
+        {name for node in cluster.nodes for name in node.supported if name not in names}
+    )
     highest = {name: min(support.range_of(name).max for support in cluster.nodes) for name in names}
     defaults = release_levels(highest[METADATA_VERSION])
     reaches = []
@@ -152,8 +171,8 @@ def reach(cluster: ClusterFeatures) -> tuple[FeatureReach, ...]:
             FeatureReach(
                 name=name,
                 level=cluster.level(name),
-                highest=highest[name],
-                expected=min(highest[name], defaults.get(name, 0)),
+                highest_level=highest[name],
+                expected_level=min(highest[name], defaults.get(name, 0)),
                 limited_by=tuple(label for end, label in ends if highest[name] == end < most),
             )
         )

@@ -92,7 +92,7 @@ def _running(
     known = {support.id for support in cluster.of(ProcessRole.CONTROLLER)}
     for node_id, ranges in sorted(controllers.items()):
         if node_id not in known and ranges:
-            yield NodeSupport(role=ProcessRole.CONTROLLER, id=node_id, ranges=ranges)
+            yield NodeSupport(role=ProcessRole.CONTROLLER, id=node_id, supported=ranges)
 
 
 def _read(location: Location, progress: Progress) -> Iterator[FeatureSource | Finding]:
@@ -166,7 +166,7 @@ def _cluster(newest: FeatureSource, sources: Sequence[FeatureSource]) -> Cluster
     findings = [*newest.findings, *_false_upgrade(newest, levels[KRAFT_VERSION])]
     return ClusterFeatures(
         image=state.image,
-        sources=tuple(replace(source, newest=source is newest) for source in sources),
+        sources=tuple(replace(source, is_newest=source is newest) for source in sources),
         levels=levels,
         nodes=_nodes(state.image.cluster),
         voters=tuple(sorted(ranges)),
@@ -174,7 +174,7 @@ def _cluster(newest: FeatureSource, sources: Sequence[FeatureSource]) -> Cluster
         # The first settings that name any.
         static_voters=None
         if ranges
-        else next((source.static_voters for source in sources if source.static_voters), None),
+        else next(filter(None, (source.controller_quorum_voters for source in sources)), None),
         leader_id=leader.value["leaderId"] if leader is not None else None,
         logged=summary.types,
         whole=all(finding.severity is Severity.INFO for finding in newest.findings),
@@ -210,13 +210,13 @@ def _level(
         return FinalizedLevel(
             name=name,
             level=level,
-            evidence=LevelSource.LOG,
+            source=LevelSource.LOG,
             file=record.file,
             offset=record.offset,
             timestamp=record.timestamp,
         )
     evidence = LevelSource.SNAPSHOT if state.snapshot else LevelSource.LOG
-    return FinalizedLevel(name=name, level=level, evidence=evidence, file=state.snapshot)
+    return FinalizedLevel(name=name, level=level, source=evidence, file=state.snapshot)
 
 
 def _kraft_version(state: LoadedState, summary: MetadataSummary) -> FinalizedLevel:
@@ -229,7 +229,7 @@ def _kraft_version(state: LoadedState, summary: MetadataSummary) -> FinalizedLev
     return FinalizedLevel(
         name=KRAFT_VERSION,
         level=control.value["kRaftVersion"],
-        evidence=LevelSource.LOG,
+        source=LevelSource.LOG,
         file=control.file,
         offset=control.offset,
         timestamp=control.timestamp,
@@ -262,16 +262,16 @@ def _voter_ranges(value: Mapping[str, object]) -> dict[int, FeatureRange]:
 
 def _nodes(cluster: ClusterImage) -> tuple[NodeSupport, ...]:
     controllers = [
-        NodeSupport(role=ProcessRole.CONTROLLER, id=controller.id, ranges=controller.features)
+        NodeSupport(role=ProcessRole.CONTROLLER, id=controller.id, supported=controller.features)
         for controller in sorted(cluster.controllers.values(), key=lambda one: one.id)
     ]
     brokers = [
         NodeSupport(
             role=ProcessRole.BROKER,
             id=broker.id,
-            ranges=broker.features,
-            fenced=broker.fenced,
-            directories=len(broker.directories),
+            supported=broker.features,
+            is_fenced=broker.fenced,
+            log_directories=len(broker.directories),
         )
         for broker in sorted(cluster.brokers.values(), key=lambda one: one.id)
     ]

@@ -48,14 +48,18 @@ class RefusalRule(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocker:
-    """One reason. `nodes` and `levels` are what causes it, where a node or a level does."""
+    """Why Kafka's controller would refuse a change."""
 
     rule: RefusalRule
     feature: str
     level: int
-    text: str
-    nodes: tuple[str, ...] = ()
-    levels: tuple[int, ...] = ()
+    """The level that is asked for."""
+    reason: str
+    blocking_nodes: tuple[str, ...] = ()
+    """The nodes that cause it."""
+    blocking_levels: tuple[int, ...] = ()
+    """The levels that cause it: a node's range, those that changed records, the one that is
+    needed."""
 
 
 def named(feature: str, level: int) -> str:
@@ -104,9 +108,9 @@ class _Case:
             rule=rule,
             feature=self.feature,
             level=self.level,
-            text=text,
-            nodes=nodes,
-            levels=levels,
+            reason=text,
+            blocking_nodes=nodes,
+            blocking_levels=levels,
         )
 
 
@@ -127,7 +131,7 @@ def _range(case: _Case) -> Iterator[Blocker]:
         else:
             lowest, highest = (named(case.feature, level) for level in supported)
             text = f"{node.label} supports {case.feature} only from {lowest} to {highest}"
-        if node.fenced:
+        if node.is_fenced:
             text += (
                 ". It is fenced: kafka-cluster.sh unregister removes a broker that is gone for good"
             )
@@ -143,7 +147,7 @@ def unregistered_voters(cluster: ClusterFeatures) -> tuple[int, ...]:
     there = {support.id for support in cluster.of(ProcessRole.CONTROLLER)} | {cluster.leader_id}
     return tuple(
         static_voter_id
-        for static_voter_id in cluster.static_voters.ids
+        for static_voter_id in cluster.static_voters.voters
         if static_voter_id not in there
     )
 

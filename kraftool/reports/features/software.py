@@ -38,7 +38,7 @@ def assume_nodes(cluster: ClusterFeatures, release: str) -> ClusterFeatures:
     kraft = ranges.get(KRAFT_VERSION, FeatureRange(0, 0))
     return replace(
         cluster,
-        nodes=tuple(replace(node, ranges=ranges) for node in cluster.nodes),
+        nodes=tuple(replace(node, supported=ranges) for node in cluster.nodes),
         voter_ranges=None if voters is None else dict.fromkeys(voters, kraft),
     )
 
@@ -62,10 +62,10 @@ def not_run_by(cluster: ClusterFeatures, asked: FeaturesRun) -> Iterator[Blocker
             rule=RefusalRule.KRAFT_STAYS,
             feature=METADATA_VERSION,
             level=target,
-            text=f"kraft.version stays at {level} and cannot be downgraded: Kafka {release} does"
+            reason=f"kraft.version stays at {level} and cannot be downgraded: Kafka {release} does"
             " not support it and cannot run this quorum (the controller would accept the"
             " level)",
-            levels=(level,),
+            blocking_levels=(level,),
         )
 
 
@@ -92,7 +92,7 @@ def order(
         return
     assumed = assume_nodes(cluster, release)
     then = list(
-        dict.fromkeys(blocker.text for one in requests for blocker in blockers(assumed, one))
+        dict.fromkeys(blocker.reason for one in requests for blocker in blockers(assumed, one))
     )
     if then:
         more = "; …" if len(then) > _MOST_TOLD else ""

@@ -153,20 +153,20 @@ def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> No
     output.line()
     if not timeline.events:
         output.line("no event" + (" of what was asked for" if options != TimelineOptions() else ""))
-    shown = [_counted(count, category) for category, count in statistics.counts.items()]
+    shown = [_counted(count, category) for category, count in statistics.event_counts.items()]
     rows: list[tuple[str, str]] = []
-    if statistics.milliseconds is not None:
-        rows.append(("log", f"spans {duration(statistics.milliseconds)}"))
+    if statistics.span_ms is not None:
+        rows.append(("log", f"spans {duration(statistics.span_ms)}"))
     if shown:
         rows.append(("events", ", ".join(shown)))
     if statistics.elections:
         rows += _elections(timeline)
     counted = (
-        statistics.topics_created or statistics.topics_deleted or statistics.partitions_created
+        statistics.created_topics or statistics.deleted_topics or statistics.created_partitions
     )
     if counted and (not options.only or Category.TOPICS in options.only):
-        words = f"{statistics.topics_created} created, {statistics.topics_deleted} deleted"
-        words += f"; {many(statistics.partitions_created, 'partition')} created"
+        words = f"{statistics.created_topics} created, {statistics.deleted_topics} deleted"
+        words += f"; {many(statistics.created_partitions, 'partition')} created"
         bounds = (options.first_offset, options.last_offset, options.since, options.until)
         whole = bool(options.topic) or any(bound is not None for bound in bounds)
         rows.append(("topics", words + (", in the whole log" if whole else "")))
@@ -187,26 +187,26 @@ def _counted(count: int, category: Category) -> str:
 
 def _elections(timeline: Timeline) -> list[tuple[str, str]]:
     statistics = timeline.statistics
+    led = statistics.led_ms_by_leader
     won = ", ".join(
         f"node {leader} won {count}"
-        + (f" and led {duration(statistics.led[leader])}" if leader in statistics.led else "")
-        for leader, count in sorted(statistics.leaders.items())
+        + (f" and led {duration(led[leader])}" if leader in led else "")
+        for leader, count in statistics.elections_won_by_leader.items()
     )
     rows = [("elections", f"{statistics.elections}: {won}")]
-    if statistics.longest is not None:
-        reign = statistics.longest
-        last = ", the log's last" if reign.last else ""
-        words = (
-            f"{duration(reign.milliseconds)}, by node {reign.leader} in epoch {reign.epoch}{last}"
-        )
+    if statistics.longest_reign is not None:
+        reign = statistics.longest_reign
+        last = ", the log's last" if reign.is_last else ""
+        words = f"{duration(reign.led_ms)}, by node {reign.leader_id} in epoch {reign.epoch}{last}"
         rows.append(("longest", words))
-    if statistics.epochs_skipped:
-        rows.append(("skipped", f"{many(statistics.epochs_skipped, 'epoch')} left no record"))
-    if not statistics.most_in_an_hour:
+    if statistics.skipped_epochs:
+        rows.append(("skipped", f"{many(statistics.skipped_epochs, 'epoch')} left no record"))
+    most = statistics.most_elections_in_an_hour
+    if not most:
         return rows
-    rate = f"at most {many(statistics.most_in_an_hour, 'election')} within an hour after the first"
-    if statistics.per_hour is not None:
-        rate += f", {statistics.per_hour:.2g} an hour over the log"
+    rate = f"at most {many(most, 'election')} within an hour after the first"
+    if statistics.elections_per_hour is not None:
+        rate += f", {statistics.elections_per_hour:.2g} an hour over the log"
     if statistics.is_worrying:
         rate += "; more than one an hour is worrying"
     rows.append(("rate", rate))

@@ -148,10 +148,10 @@ DOCUMENTS = {
         title="kraftool timeline -o json, and the lines of -o jsonl",
         documents=("reports.timeline.document:TimelineDocument",),
         lines={
-            "node": "reports.timeline.document:NodeViewObject",
+            "node": "reports.timeline.events:NodeView",
             "event": "reports.timeline.document:EventObject",
             "finding": "reports.text.json_forms:FindingObject",
-            "statistics": "reports.timeline.document:StatisticsObject",
+            "statistics": "reports.timeline.events:Statistics",
         },
     ),
     "pipeline-audit": Described(

@@ -97,4 +97,4 @@ def seen_timeline(history: WatchHistory) -> Timeline:
         for election in history.elections
     )
     counts = {Category.ELECTIONS: len(events)} if events else {}
-    return Timeline(nodes=(), events=events, statistics=Statistics(counts=counts))
+    return Timeline(nodes=(), events=events, statistics=Statistics(event_counts=counts))

@@ -72,10 +72,10 @@ def test_two_elections_within_an_hour_worry_and_one_does_not(node: Node) -> None
     calm = Log().leader(1, 1).leader(2, 2).leader(3, 3, after=3_700_000)
     hasty = Log().leader(1, 1).leader(2, 2).leader(3, 3, after=3_500_000)
     first, second = timeline(node(1, calm)).statistics, timeline(node(2, hasty)).statistics
-    assert (first.most_in_an_hour, first.is_worrying) == (1, False)
-    assert (second.most_in_an_hour, second.is_worrying) == (2, True)
+    assert (first.most_elections_in_an_hour, first.is_worrying) == (1, False)
+    assert (second.most_elections_in_an_hour, second.is_worrying) == (2, True)
     assert first.elections == second.elections == 3
-    assert first.leaders == {1: 1, 2: 1, 3: 1}
+    assert first.elections_won_by_leader == {1: 1, 2: 1, 3: 1}
 
 
 def test_an_epoch_without_its_leader_change_is_told(node: Node) -> None:
@@ -300,7 +300,7 @@ def test_topics_are_counted_and_listed_only_when_asked_for(node: Node) -> None:
     path = node(1, log)
     report = timeline(path)
     assert not of_type(report, "topic-created", "topic-deleted")
-    assert (report.statistics.topics_created, report.statistics.topics_deleted) == (1, 1)
+    assert (report.statistics.created_topics, report.statistics.deleted_topics) == (1, 1)
     assert one(timeline(path, list_topics=True), "topic-deleted").what == "topic orders deleted"
 
 

@@ -310,7 +310,7 @@ class TimelineScreen(TaskView):
         if statistics.elections:
             line.append(f"  {many(statistics.elections, 'election')}", self.palette.quiet)
         if statistics.is_worrying:
-            rate = f"  ▲ {statistics.most_in_an_hour} elections within an hour"
+            rate = f"  ▲ {statistics.most_elections_in_an_hour} elections within an hour"
             line.append(rate, self.palette.warn)
         if look.missing:
             line.append_text(self.text(f"  without a leader's log: {look.missing}", "warn"))
@@ -347,7 +347,7 @@ class TimelineScreen(TaskView):
         """The events that are shown; nothing before the logs were read."""
         if self._look is None:
             return timeline_document(
-                Timeline(nodes=(), events=(), statistics=Statistics(counts={}))
+                Timeline(nodes=(), events=(), statistics=Statistics(event_counts={}))
             )
         return timeline_document(replace(self._look.timeline, events=tuple(self._shown)))
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from kraftool.decoders.json_marks import Count, Hidden, Moment
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.text.json_form import in_json
 
 
 class Category(StrEnum):
@@ -89,20 +91,40 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeView:
-    """One node as its directory shows it."""
+    """A node as its directory shows it."""
 
     label: str
+    """The name of the node in events: its node.id, or its path if that is unknown or not unique."""
     path: str
     node_id: int | None = None
     directory_id: str | None = None
     cluster_id: str | None = None
     start_offset: int | None = None
-    """The first offset of the log; None where there is no log."""
+    """The first offset of the log; null where there is none."""
     end_offset: int | None = None
+    """One beyond the last offset."""
     last_epoch: int | None = None
-    last_timestamp: int | None = None
-    quorum_state: QuorumState | None = None
-    is_live: bool = False
+    last_timestamp: Moment | None = None
+    quorum_state: Hidden[QuorumState | None] = None
+    is_live: Hidden[bool] = False
+
+    @property
+    @in_json
+    def leader_epoch(self) -> int | None:
+        """Of quorum-state, as are leaderId and votedId."""
+        return None if self.quorum_state is None else self.quorum_state.leader_epoch
+
+    @property
+    @in_json
+    def leader_id(self) -> int | None:
+        """-1 for none."""
+        return None if self.quorum_state is None else self.quorum_state.leader_id
+
+    @property
+    @in_json
+    def voted_id(self) -> int | None:
+        """-1 for none."""
+        return None if self.quorum_state is None else self.quorum_state.voted_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,11 +155,11 @@ class Disagreement:
 class Reign:
     """The time for which one leader led in one epoch, as far as the log shows."""
 
-    leader: int
+    leader_id: int
     epoch: int
     offset: int
-    milliseconds: int
-    last: bool
+    led_ms: int
+    is_last: bool
     """True if it is the log's last: it may have continued."""
 
 
@@ -145,28 +167,30 @@ class Reign:
 class Statistics:
     """The totals of the events."""
 
-    counts: Mapping[Category, int]
-    elections: int = 0
-    leaders: Mapping[int, int] = field(default_factory=dict)
-    """Elections won, by leader."""
-    led: Mapping[int, int] = field(default_factory=dict)
-    """Milliseconds led, by leader."""
-    longest: Reign | None = None
-    most_in_an_hour: int = 0
-    """The most elections within any 60 minutes, without the one that formed the quorum."""
-    per_hour: float | None = None
-    """Elections by hours of log; None where the log spans less than an hour."""
-    epochs_skipped: int = 0
-    milliseconds: int | None = None
+    event_counts: Mapping[Category, int]
+    elections: Count = 0
+    elections_won_by_leader: Mapping[int, int] = field(default_factory=dict)
+    """By the leader's id."""
+    led_ms_by_leader: Mapping[int, int] = field(default_factory=dict)
+    """By the leader's id, as far as the log shows."""
+    longest_reign: Reign | None = None
+    most_elections_in_an_hour: int = 0
+    """Without the election that formed the quorum."""
+    elections_per_hour: float | None = None
+    """null where the log spans less than an hour."""
+    skipped_epochs: Count = 0
+    """Epochs that left no record."""
+    span_ms: int | None = None
     """From the first record to the last."""
-    topics_created: int = 0
-    topics_deleted: int = 0
-    partitions_created: int = 0
+    created_topics: Count = 0
+    deleted_topics: Count = 0
+    created_partitions: Count = 0
 
     @property
+    @in_json
     def is_worrying(self) -> bool:
-        """More than one election within an hour is worrying."""
-        return self.most_in_an_hour > 1
+        """More than one election within an hour."""
+        return self.most_elections_in_an_hour > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

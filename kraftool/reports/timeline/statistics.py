@@ -30,23 +30,23 @@ def summed_up(
         leader = election.data["leader"]
         leaders[leader] = leaders.get(leader, 0) + 1
     for reign in reigns:
-        led[reign.leader] = led.get(reign.leader, 0) + reign.milliseconds
+        led[reign.leader_id] = led.get(reign.leader_id, 0) + reign.led_ms
     span = _span(longest_line)
     later = [election for election in elections if election.data["previousEpoch"] is not None]
     metadata = longest_line.known.metadata if longest_line is not None else None
     return Statistics(
-        counts=counts,
+        event_counts=counts,
         elections=len(elections),
-        leaders=leaders,
-        led=led,
-        longest=max(reigns, key=lambda reign: reign.milliseconds, default=None),
-        most_in_an_hour=_most_in_an_hour(later),
-        per_hour=len(later) * HOUR_MS / span if span is not None and span >= HOUR_MS else None,
-        epochs_skipped=sum(election.data["epochsSkipped"] or 0 for election in elections),
-        milliseconds=span,
-        topics_created=metadata.topics_created if metadata is not None else 0,
-        topics_deleted=metadata.topics_deleted if metadata is not None else 0,
-        partitions_created=metadata.partitions_created if metadata is not None else 0,
+        elections_won_by_leader=dict(sorted(leaders.items())),
+        led_ms_by_leader=dict(sorted(led.items())),
+        longest_reign=max(reigns, key=lambda reign: reign.led_ms, default=None),
+        most_elections_in_an_hour=_most_in_an_hour(later),
+        elections_per_hour=None if span is None or span < HOUR_MS else len(later) * HOUR_MS / span,
+        skipped_epochs=sum(election.data["epochsSkipped"] or 0 for election in elections),
+        span_ms=span,
+        created_topics=metadata.topics_created if metadata is not None else 0,
+        deleted_topics=metadata.topics_deleted if metadata is not None else 0,
+        created_partitions=metadata.partitions_created if metadata is not None else 0,
     )
 
 
@@ -75,11 +75,11 @@ def _reigns(
         if led is not None:
             reigns.append(
                 Reign(
-                    leader=event.data["leader"],
+                    leader_id=event.data["leader"],
                     epoch=epoch,
                     offset=event.offset,
-                    milliseconds=max(led, 0),
-                    last=last,
+                    led_ms=max(led, 0),
+                    is_last=last,
                 )
             )
     return reigns

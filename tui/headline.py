@@ -62,16 +62,16 @@ def _live(report: QuorumReport) -> Iterator[str]:
         if report.leader_runs_controller is False:
             yield "no controller"
     down = {
-        replica.node_id: replica.down_ms
+        replica.id: replica.down_ms
         for replica in report.replicas
-        if replica.is_voter and replica.is_down and replica.node_id is not None
+        if replica.is_voter and replica.is_down and replica.id is not None
     }
     if down:
         noun = "voter" if len(down) == 1 else "voters"
         longest = max(ms or 0 for ms in down.values())
         yield f"{noun} {listed(sorted(down))} down{f' {age(longest)}' if longest else ''}"
     unreached = [
-        replica.node_id
+        replica.id
         for replica in report.replicas
         if replica.is_voter and replica.grade is Grade.OUT_OF_REACH
     ]

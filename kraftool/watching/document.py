@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kraftool.client.grades import Grade
 from kraftool.client.quorum_json import ClusterHealthObject, cluster_object
 from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
@@ -14,7 +13,7 @@ from kraftool.watching.checkup import MetadataHealth
 from kraftool.watching.judging import Statement
 from kraftool.watching.picture import ObservedElection, WatchEvent
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus
-from kraftool.watching.safety import RestartSafety, Tolerance
+from kraftool.watching.safety import Tolerance
 from kraftool.watching.voter_state import Commit, VoterState
 
 
@@ -31,57 +30,6 @@ class VoterStateObject:
     source: str | None
     """leader, history (the last leader) or directory; None if no node reports voters."""
     majority: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaStatusObject:
-    """A node, by all that is known of it. What no source reports is null."""
-
-    id: int | None
-    """None if no node reports the owner of that endpoint."""
-    directory_id: str | None
-    endpoint: str | None
-    """The address that is asked, else the one that the leader reports."""
-    role: str
-    """leader, voter or observer; unknown where no source reports who votes."""
-    is_voter: bool
-    is_joining: bool
-    """True if it votes by a record that is not committed."""
-    is_witness: bool | None
-    """True for a voter that runs no controller: its ApiVersions lacks CreateTopics. None where that
-    is unknown."""
-    log_end_offset: int | None
-    """As the leader knows it; without live nodes, as its directory has it."""
-    last_known_end_offset: int | None
-    """As the last leader knew it, if no node leads."""
-    lag: int | None
-    """Records behind the leader's log end."""
-    lag_ms: int | None
-    fetch_age_ms: int | None
-    """Time since it fetched, by the leader's clock; None for the leader itself."""
-    caught_up_age_ms: int | None
-    """Time since it had all records, by the leader's clock."""
-    is_asked: bool
-    """True if kraftool asks it itself."""
-    is_reached: bool
-    grade: Grade | None
-    """What was seen of a voter or an observer of a live quorum. Only a ready voter counts."""
-    waiting_ms: int | None
-    """The time for which its next answer is overdue; all else is its last one."""
-    took_ms: int | None
-    leader_id: int | None
-    """The leader that it knows."""
-    epoch: int | None
-    """The newest epoch that it knows."""
-    reason: str
-    """Why it was not reached, or what it refused; empty where it answered everything."""
-    path: str | None
-    """A data directory of it that is looked at."""
-    directory_end_offset: int | None
-    """The end of the log in that directory."""
-    stale_reason: str
-    """Why the log in that directory is older than the newest one; empty where it is not."""
-    restart: RestartSafety | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +65,7 @@ class WatchDocument:
     tolerance: Tolerance
     assessment: AssessmentObject | None
     """None if no leader reported log ends and no directory was given."""
-    replicas: tuple[ReplicaStatusObject, ...]
+    replicas: tuple[ReplicaStatus, ...]
     elections: tuple[ObservedElection, ...]
     seen_elections: Count
     """Elections that happened between looks."""
@@ -131,7 +79,7 @@ class WatchDocument:
     """The problems of the brokers and partitions, or why they could not be read."""
 
     @property
-    def rows(self) -> tuple[ReplicaStatusObject, ...]:
+    def rows(self) -> tuple[ReplicaStatus, ...]:
         """The replicas."""
         return self.replicas
 
@@ -155,7 +103,7 @@ def watch_document(
         voter_state=_voter_state(report.voters),
         tolerance=report.tolerance,
         assessment=None if assessment is None else assessment_json(assessment),
-        replicas=tuple(map(_replica, report.replicas)),
+        replicas=report.replicas,
         elections=report.elections,
         seen_elections=report.elections_seen,
         events=tuple(map(_event, report.events)),
@@ -180,34 +128,4 @@ def _voter_state(voters: VoterState) -> VoterStateObject:
         offset=voters.offset,
         source=voters.source or None,
         majority=voters.majority if voters.now else None,
-    )
-
-
-def _replica(replica: ReplicaStatus) -> ReplicaStatusObject:
-    return ReplicaStatusObject(
-        id=replica.node_id,
-        directory_id=replica.directory_id,
-        endpoint=replica.endpoint,
-        role=replica.role,
-        is_voter=replica.is_voter,
-        is_joining=replica.is_joining,
-        is_witness=replica.is_witness,
-        log_end_offset=replica.log_end_offset,
-        last_known_end_offset=replica.last_end,
-        lag=replica.lag,
-        lag_ms=replica.lag_ms,
-        fetch_age_ms=replica.fetched_ms,
-        caught_up_age_ms=replica.caught_up_ms,
-        is_asked=replica.is_asked,
-        is_reached=replica.is_reached,
-        grade=replica.grade,
-        waiting_ms=replica.waiting_ms,
-        took_ms=replica.took_ms,
-        leader_id=replica.says_leader,
-        epoch=replica.says_epoch,
-        reason=replica.problem,
-        path=replica.path,
-        directory_end_offset=replica.disk_end_offset,
-        stale_reason=replica.stale,
-        restart=replica.restart,
     )

@@ -13,11 +13,13 @@ from kraftool.client.grades import Grade
 from kraftool.client.judgement import Judgement
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.thresholds import leader_clock
+from kraftool.decoders.json_marks import Hidden
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.read import read_case
 from kraftool.reports.findings.status import Status
+from kraftool.reports.text.json_form import in_json
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.judging import Statement, statements
 from kraftool.watching.outage import case_of_live
@@ -33,47 +35,55 @@ RATE_MS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaStatus:
-    """One node, by all that is known of it. What nobody tells is None."""
+    """A node, by all that is known of it. What no source reports is null."""
 
-    node_id: int | None
+    id: int | None
+    """None if no node reports the owner of that endpoint."""
     directory_id: str | None = None
     endpoint: str | None = None
+    """The address that is asked, else the one that the leader reports."""
     role: str
-    """leader, voter, observer; or unknown, where nobody tells who votes."""
+    """leader, voter or observer; unknown where no source reports who votes."""
     is_voter: bool = False
     is_joining: bool = False
-    """Whether it votes by a record that is not committed yet."""
+    """True if it votes by a record that is not committed."""
     log_end_offset: int | None = None
-    last_end: int | None = None
-    """What the last leader knew of its log's end, where none leads now."""
+    """As the leader knows it; without live nodes, as its directory has it."""
+    last_known_end_offset: int | None = None
+    """As the last leader knew it, if no node leads."""
     lag: int | None = None
+    """Records behind the leader's log end."""
     lag_ms: int | None = None
-    fetched_ms: int | None = None
-    """How long ago it fetched last; None for the leader, and where it never did."""
-    caught_up_ms: int | None = None
-    trend: Trend = ()
+    fetch_age_ms: int | None = None
+    """Time since it fetched, by the leader's clock; None for the leader itself."""
+    caught_up_age_ms: int | None = None
+    """Time since it had all records, by the leader's clock."""
+    trend: Hidden[Trend] = ()
     """Its lag in the last minute, the oldest first."""
     is_asked: bool = False
-    """Whether it is asked itself; brokers are not."""
+    """True if kraftool asks it itself."""
     is_reached: bool = False
     grade: Grade | None = None
-    """What was seen of a replica; None for a node that is none, and without live nodes."""
+    """What was seen of a voter or an observer of a live quorum. Only a ready voter counts."""
     waiting_ms: int | None = None
-    """For how long its answer is overdue; what is shown of it is its last one."""
-    down_ms: int | None = None
+    """The time for which its next answer is overdue; all else is its last one."""
+    down_ms: Hidden[int | None] = None
     """For how long it has not answered; None where it answers or is not asked."""
     took_ms: int | None = None
-    says_leader: int | None = None
-    says_epoch: int | None = None
-    problem: str = ""
+    leader_id: int | None = None
+    """The leader that it knows."""
+    epoch: int | None = None
+    """The newest epoch that it knows."""
+    reason: str = ""
+    """Why it was not reached, or what it refused; empty where it answered everything."""
     path: str | None = None
-    """A directory of it that is looked at."""
-    disk_end_offset: int | None = None
+    """A data directory of it that is looked at."""
+    directory_end_offset: int | None = None
     """The end of the log in that directory."""
-    stale: str = ""
-    """Why the log in its directory is older than the newest one; empty where it is not."""
+    stale_reason: str = ""
+    """Why the log in that directory is older than the newest one; empty where it is not."""
     restart: RestartSafety | None = None
-    runs_controller: bool | None = None
+    runs_controller: Hidden[bool | None] = None
     """By its ApiVersions; None if it was not reached, or is not a controller."""
 
     @property
@@ -84,8 +94,10 @@ class ReplicaStatus:
         return self.is_asked and not self.is_reached and self.waiting_ms is None
 
     @property
+    @in_json
     def is_witness(self) -> bool | None:
-        """True for a voter that runs no controller; None if that is unknown."""
+        """True for a voter that runs no controller: its ApiVersions lacks CreateTopics. None where
+        that is unknown."""
         if self.runs_controller is not False:
             return None if self.runs_controller is None else False
         return None if self.role == "unknown" else self.is_voter
@@ -93,9 +105,9 @@ class ReplicaStatus:
     @property
     def key(self) -> str:
         """Names its row, the same at each look."""
-        if self.node_id is None:
+        if self.id is None:
             return f"?/{self.endpoint or self.path}"
-        return f"{self.node_id}/{self.path or ''}"
+        return f"{self.id}/{self.path or ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +197,7 @@ def quorum_report(picture: Picture) -> QuorumReport:
 def _graded(
     status: ReplicaStatus, judgement: Judgement | None, safe: Mapping[int, RestartSafety]
 ) -> ReplicaStatus:
-    standing = None if judgement is None else judgement.standing(status.node_id)
+    standing = None if judgement is None else judgement.standing(status.id)
     if standing is None:
         return status
     return replace(status, grade=standing.grade, restart=safe.get(standing.id))
@@ -238,7 +250,7 @@ def _end(picture: Picture) -> int | None:
 
 
 def _order(status: ReplicaStatus) -> tuple[bool, bool, int]:
-    return not status.is_voter, status.node_id is None, status.node_id or 0
+    return not status.is_voter, status.id is None, status.id or 0
 
 
 # --- replicas ---------------------------------------------------------------------------------
@@ -251,9 +263,9 @@ def _replicas(picture: Picture, voters: VoterState) -> Iterator[ReplicaStatus]:
     listed_ids: set[int] = set()
     if view is not None:
         for row in _live(view, picture.history.samples, voters, picture.at_ms):
-            if row.node_id is not None:
-                listed_ids.add(row.node_id)
-            row = replace(row, down_ms=_down_ms(picture, row.node_id))
+            if row.id is not None:
+                listed_ids.add(row.id)
+            row = replace(row, down_ms=_down_ms(picture, row.id))
             mine = next(
                 (directory_look for directory_look in left if _is_of(directory_look, row)), None
             )
@@ -264,7 +276,7 @@ def _replicas(picture: Picture, voters: VoterState) -> Iterator[ReplicaStatus]:
     end = _end(picture) if view is None else None
     for directory_look in left:
         row = _from_directory(directory_look, voters, end)
-        yield replace(row, stale=_stale(picture, directory_look))
+        yield replace(row, stale_reason=_stale(picture, directory_look))
 
 
 def _down_ms(picture: Picture, node_id: int | None) -> int | None:
@@ -280,7 +292,7 @@ def _stale(picture: Picture, directory: DirectoryLook) -> str:
 
 def _is_of(directory: DirectoryLook, row: ReplicaStatus) -> bool:
     node = directory.node
-    if node.node_id is None or node.node_id != row.node_id:
+    if node.node_id is None or node.node_id != row.id:
         return False
     return None in (node.directory_id, row.directory_id) or node.directory_id == row.directory_id
 
@@ -290,9 +302,9 @@ def _with_directory(row: ReplicaStatus, directory: DirectoryLook, stale: str) ->
         row,
         directory_id=row.directory_id or directory.node.directory_id,
         path=directory.path,
-        disk_end_offset=directory.log_end_offset,
-        stale=stale,
-        problem=row.problem or directory.problem,
+        directory_end_offset=directory.log_end_offset,
+        stale_reason=stale,
+        reason=row.reason or directory.problem,
     )
 
 
@@ -306,17 +318,17 @@ def _from_directory(directory: DirectoryLook, voters: VoterState, end: int | Non
     if end is not None and directory.log_end_offset is not None:
         lag = end - directory.log_end_offset
     return ReplicaStatus(
-        node_id=node.node_id,
+        id=node.node_id,
         directory_id=node.directory_id,
         role="voter" if votes else role,
         is_voter=votes,
         log_end_offset=directory.log_end_offset if end is not None else None,
         lag=lag,
-        says_leader=state.leader_id if state is not None and state.leader_id >= 0 else None,
-        says_epoch=state.leader_epoch if state is not None else None,
-        problem=directory.problem,
+        leader_id=state.leader_id if state is not None and state.leader_id >= 0 else None,
+        epoch=state.leader_epoch if state is not None else None,
+        reason=directory.problem,
         path=directory.path,
-        disk_end_offset=directory.log_end_offset,
+        directory_end_offset=directory.log_end_offset,
     )
 
 
@@ -342,12 +354,14 @@ def _live(
             key = voters.key_of(answer.node_id)
             role = "unknown" if voters.source == "" or answer.node_id is None else "observer"
             row = ReplicaStatus(
-                node_id=answer.node_id,
+                id=answer.node_id,
                 directory_id=None if key is None else key.directory_id,
                 endpoint=str(answer.endpoint),
                 role="voter" if key is not None else role,
                 is_voter=key is not None,
-                last_end=_last_end(answer.node_id, {} if view.quorum is not None else ends),
+                last_known_end_offset=_last_end(
+                    answer.node_id, {} if view.quorum is not None else ends
+                ),
             )
             yield _with_answer(row, answer)
             if answer.node_id is not None:
@@ -366,11 +380,11 @@ def _last_known(
             listed_ids.add(key.id)
             is_voter = key in voters.now
             yield ReplicaStatus(
-                node_id=key.id,
+                id=key.id,
                 directory_id=key.directory_id,
                 role="voter" if is_voter else "observer",
                 is_voter=is_voter,
-                last_end=ends.get(key),
+                last_known_end_offset=ends.get(key),
             )
 
 
@@ -398,7 +412,7 @@ def _told(
     caught_up = _ago(clock, state.last_caught_up_timestamp)
     endpoints = [*quorum.nodes.get(state.replica.id, {}).values()]
     return ReplicaStatus(
-        node_id=state.replica.id,
+        id=state.replica.id,
         directory_id=state.replica.directory_id,
         endpoint=str(endpoints[0]) if endpoints else None,
         role="leader" if is_leader else "voter" if is_voter else "observer",
@@ -407,8 +421,8 @@ def _told(
         log_end_offset=state.log_end_offset if known else None,
         lag=lag,
         lag_ms=0 if is_leader or lag == 0 else caught_up,
-        fetched_ms=None if is_leader else _ago(clock, state.last_fetch_timestamp),
-        caught_up_ms=None if is_leader else caught_up,
+        fetch_age_ms=None if is_leader else _ago(clock, state.last_fetch_timestamp),
+        caught_up_age_ms=None if is_leader else caught_up,
         trend=lags,
     )
 
@@ -423,9 +437,9 @@ def _with_answer(row: ReplicaStatus, answer: NodeAnswer | None) -> ReplicaStatus
         is_reached=answer.is_reached,
         waiting_ms=answer.waiting_ms,
         took_ms=answer.took_ms if answer.is_reached else None,
-        says_leader=answer.leader_id,
-        says_epoch=answer.epoch,
-        problem=answer.problem,
+        leader_id=answer.leader_id,
+        epoch=answer.epoch,
+        reason=answer.problem,
         runs_controller=answer.runs_controller,
     )
 

@@ -238,7 +238,7 @@ def cells(
     elif status.is_asked and not status.is_reached:
         role, meaning = f"▲ {name}", "warn"
     return {
-        NODE: StyledText("?" if status.node_id is None else str(status.node_id), "name"),
+        NODE: StyledText("?" if status.id is None else str(status.id), "name"),
         ROLE: StyledText(role, meaning),
         ENDPOINT: StyledText(status.endpoint or "-", "quiet"),
         DIRECTORY: StyledText(status.directory_id or "-", "quiet"),
@@ -246,7 +246,7 @@ def cells(
         LAG: _limited(status.lag, LAG_RECORDS, count(status.lag)),
         BEHIND: _limited(status.lag_ms, LAG_MS, age(status.lag_ms)),
         FETCHED: _fetched(status),
-        CAUGHT_UP: _limited(status.caught_up_ms, LAG_MS, age(status.caught_up_ms)),
+        CAUGHT_UP: _limited(status.caught_up_age_ms, LAG_MS, age(status.caught_up_age_ms)),
         RESTART: _restart(report, status),
         SAYS: says(report, status),
         DISK: _disk(status),
@@ -257,17 +257,20 @@ def cells(
 def _disk(status: ReplicaStatus) -> StyledText:
     if not status.path:
         return StyledText("-")
-    end = count(status.disk_end_offset)
-    return StyledText(f"▲ {end}", "warn") if status.stale else StyledText(end)
+    end = count(status.directory_end_offset)
+    return StyledText(f"▲ {end}", "warn") if status.stale_reason else StyledText(end)
 
 
 def _end(status: ReplicaStatus) -> StyledText:
     if status.log_end_offset is not None:
         # Of a live node the leader tells the end; without one, its directory.
-        is_of_disk = status.stale and not status.is_asked
+        is_of_disk = status.stale_reason and not status.is_asked
         end = count(status.log_end_offset)
         return StyledText(f"▲ {end}", "warn") if is_of_disk else StyledText(end)
-    return StyledText("?" if status.last_end is None else f"~{count(status.last_end)}", "warn")
+    return StyledText(
+        "?" if status.last_known_end_offset is None else f"~{count(status.last_known_end_offset)}",
+        "warn",
+    )
 
 
 def _limited(value: int | None, limit: int, shown: str) -> StyledText:
@@ -278,9 +281,9 @@ def _limited(value: int | None, limit: int, shown: str) -> StyledText:
 
 def _fetched(status: ReplicaStatus) -> StyledText:
     """Return the time since it fetched; without one, the time since it stopped answering."""
-    if status.fetched_ms is None and status.down_ms:
+    if status.fetch_age_ms is None and status.down_ms:
         return StyledText(f"▲ {age(status.down_ms)}", "warn")
-    return _limited(status.fetched_ms, SILENT_MS, age(status.fetched_ms))
+    return _limited(status.fetch_age_ms, SILENT_MS, age(status.fetch_age_ms))
 
 
 def _restart(report: QuorumReport, status: ReplicaStatus) -> StyledText:
@@ -300,19 +303,17 @@ def _restart(report: QuorumReport, status: ReplicaStatus) -> StyledText:
 
 def says(report: QuorumReport, status: ReplicaStatus) -> StyledText:
     """Return the leader and epoch that a node itself reports."""
-    if status.says_epoch is None:
+    if status.epoch is None:
         return StyledText("-", "quiet")
-    leader = "none" if status.says_leader is None else f"node {status.says_leader}"
-    agrees = (status.says_leader, status.says_epoch) == (report.leader_id, report.epoch)
-    words = f"{leader}, epoch {status.says_epoch}"
+    leader = "none" if status.leader_id is None else f"node {status.leader_id}"
+    agrees = (status.leader_id, status.epoch) == (report.leader_id, report.epoch)
+    words = f"{leader}, epoch {status.epoch}"
     return StyledText(words, "quiet") if agrees else StyledText(f"▲ {words}", "warn")
 
 
 def details(report: QuorumReport, status: ReplicaStatus) -> Iterator[tuple[StyledText, ...]]:
     """A replica at length, line by line."""
-    identity = [
-        StyledText(f"{status.role} {'?' if status.node_id is None else status.node_id}", "name")
-    ]
+    identity = [StyledText(f"{status.role} {'?' if status.id is None else status.id}", "name")]
     if status.directory_id:
         identity.append(StyledText(f"directory {status.directory_id}", "quiet"))
     if status.endpoint:
@@ -336,12 +337,14 @@ def details(report: QuorumReport, status: ReplicaStatus) -> Iterator[tuple[Style
         if status.is_down:
             words = "start it"
         yield (StyledText(f"{words}: {status.restart.reason}", "" if safe else "warn"),)
-    if status.problem:
-        yield (StyledText(status.problem, "bad"),)
+    if status.reason:
+        yield (StyledText(status.reason, "bad"),)
     if status.path is not None:
-        if status.stale:
-            yield (StyledText(f"▲ {status.path} is stale: {status.stale}", "warn"),)
+        if status.stale_reason:
+            yield (StyledText(f"▲ {status.path} is stale: {status.stale_reason}", "warn"),)
         else:
             yield (
-                StyledText(f"{status.path}: log ends at {count(status.disk_end_offset)}", "quiet"),
+                StyledText(
+                    f"{status.path}: log ends at {count(status.directory_end_offset)}", "quiet"
+                ),
             )

@@ -64,7 +64,7 @@ def _grades(judgement: Judgement) -> dict[int, Grade]:
 
 def _restart_cells(report: QuorumReport) -> dict[int | None, str]:
     return {
-        replica.node_id: summary.cells(report, replica)[summary.RESTART].text
+        replica.id: summary.cells(report, replica)[summary.RESTART].text
         for replica in report.replicas
     }
 
@@ -165,10 +165,10 @@ def _hold_equal(picture: Picture) -> None:
     for status in report.replicas:
         if status.restart is None or status.grade is Grade.DOWN:
             continue
-        allowed = may_stop(judged, status.node_id or 0).verdict is StopVerdict.YES
+        allowed = may_stop(judged, status.id or 0).verdict is StopVerdict.YES
         if report.voters.is_uncommitted:
             allowed = False  # may-stop sees the change between its looks
-        assert status.restart.is_safe is allowed, (status.node_id, status.restart.reason)
+        assert status.restart.is_safe is allowed, (status.id, status.restart.reason)
 
 
 @pytest.mark.parametrize("name", _PICTURES)

@@ -169,7 +169,7 @@ def test_each_node_is_killed_while_only_its_address_is_watched(quorum: Cluster) 
 
 def _reached(report: QuorumReport) -> set[int | None]:
     return {
-        replica.node_id for replica in report.replicas if replica.is_voter and replica.is_reached
+        replica.id for replica in report.replicas if replica.is_voter and replica.is_reached
     }
 
 

@@ -71,7 +71,7 @@ def test_directories_together_tell_of_the_quorum(fixtures_dir: Path) -> None:
     assert (report.leader_id, report.epoch) == (2, 3)
     assert report.voters.commit is Commit.COMMITTED
     assert sorted(voter.id for voter in report.voters.now) == [2, 3, 4]
-    rows = {replica.node_id: replica for replica in report.replicas}
+    rows = {replica.id: replica for replica in report.replicas}
     assert rows[1].role == "observer", "it was removed"
     assert rows[1].lag == 224 - 81
     assert rows[2].role == "voter"

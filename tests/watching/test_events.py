@@ -133,7 +133,7 @@ def test_a_node_is_down_for_as_long_as_it_is_however_few_looks_are_remembered() 
         at_ms = 1_000 + number * 1_000
         history = remembering.take(at_ms, down, ())
     report = quorum_report(Picture(at_ms=at_ms, view=down, history=history))
-    downs = {replica.node_id: replica.down_ms for replica in report.replicas}
+    downs = {replica.id: replica.down_ms for replica in report.replicas}
     assert downs == {1: None, 2: at_ms - 1_000, 3: None}
     back = remembering.take(at_ms + 1_000, well(), ())
     assert back.down_since_ms == {}

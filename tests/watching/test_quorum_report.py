@@ -31,7 +31,7 @@ def _last(name: str) -> QuorumReport:
 
 def _row(report: QuorumReport, node_id: int) -> ReplicaStatus:
     return next(
-        replica_status for replica_status in report.replicas if replica_status.node_id == node_id
+        replica_status for replica_status in report.replicas if replica_status.id == node_id
     )
 
 
@@ -52,7 +52,7 @@ def test_a_healthy_quorum_has_nothing_to_say() -> None:
     assert report.high_watermark == report.leader_end == 41
     assert report.rate == pytest.approx(2.0, abs=0.05), "a no-op every 500 ms"
     assert is_steady(report.rate_trend), "nothing to draw"
-    assert [(replica.node_id, replica.role) for replica in report.replicas] == [
+    assert [(replica.id, replica.role) for replica in report.replicas] == [
         (1, "voter"), (2, "leader"), (3, "voter"), (4, "observer"), (11, "observer"),
     ]  # fmt: skip
     assert report.voters.commit is Commit.COMMITTED
@@ -82,7 +82,7 @@ def test_a_killed_leader_is_told_until_the_next_one_leads() -> None:
     assert last.tolerance.failures == 0
     assert last.tolerance.reason == "2 of 3 voters are ready, 2 are needed"
     safe = {
-        replica_status.node_id: replica_status.restart.is_safe
+        replica_status.id: replica_status.restart.is_safe
         for replica_status in last.replicas
         if replica_status.restart
     }
@@ -106,10 +106,10 @@ def test_without_a_majority_it_is_said_what_must_come_back() -> None:
     assert report.tolerance.reason == (
         "1 of 3 voters is reached, 2 are needed to elect a leader: 1 more must come back"
     )
-    assert _row(report, 1).last_end == 56, "what the last leader knew"
+    assert _row(report, 1).last_known_end_offset == 56, "what the last leader knew"
     assert _row(report, 11).role == "observer", "also of those that nobody asks"
     safe = {
-        replica_status.node_id: replica_status.restart.is_safe
+        replica_status.id: replica_status.restart.is_safe
         for replica_status in report.replicas
         if replica_status.restart
     }
@@ -222,7 +222,7 @@ def test_the_last_two_voters_must_not_be_restarted_and_a_dead_one_may() -> None:
     quorum = described([replica(1), replica(2), silent])
     report = quorum_report(_picture(view(quorum, node(2), gone(3))))
     restarts = {
-        replica_status.node_id: replica_status.restart for replica_status in report.replicas
+        replica_status.id: replica_status.restart for replica_status in report.replicas
     }
     assert restarts[1] is not None
     assert not restarts[1].is_safe
@@ -250,7 +250,7 @@ def test_a_leader_without_a_controller_is_red_and_said_in_words() -> None:
     assert cells[summary.ROLE] == ("◌ leader", "bad")
     assert cells[summary.RESTART] == ("✓ yes", "good")
     safe = {
-        replica_status.node_id: replica_status.restart.is_safe
+        replica_status.id: replica_status.restart.is_safe
         for replica_status in report.replicas
         if replica_status.restart
     }
@@ -285,7 +285,7 @@ def test_a_kafka_among_witnesses_is_not_to_be_restarted() -> None:
         "3 of 3 voters are ready, 2 are needed; only node 1 is known to run a controller"
     )
     safe = {
-        replica_status.node_id: replica_status.restart.is_safe
+        replica_status.id: replica_status.restart.is_safe
         for replica_status in report.replicas
         if replica_status.restart
     }

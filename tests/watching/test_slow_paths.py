@@ -39,7 +39,7 @@ def _events(pictures: list[Picture]) -> list[str]:
 
 
 def _downs(report: QuorumReport) -> list[int | None]:
-    return [replica.node_id for replica in report.replicas if replica.is_down]
+    return [replica.id for replica in report.replicas if replica.is_down]
 
 
 @pytest.mark.parametrize(

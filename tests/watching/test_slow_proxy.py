@@ -62,7 +62,7 @@ async def _watch(
 
 
 def _grades(report: QuorumReport) -> dict[int | None, str | None]:
-    return {replica.node_id: replica.grade for replica in report.replicas}
+    return {replica.id: replica.grade for replica in report.replicas}
 
 
 @pytest.mark.parametrize("round_trip_s", [0.05, 0.9, 1.5])

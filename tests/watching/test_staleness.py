@@ -75,7 +75,7 @@ def test_another_cluster_is_not_compared(looks: tuple[DirectoryLook, ...]) -> No
 
 def test_the_report_marks_what_is_stale(looks: tuple[DirectoryLook, ...]) -> None:
     report = quorum_report(_picture(looks))
-    stale = {replica.node_id: replica.stale for replica in report.replicas}
+    stale = {replica.id: replica.stale_reason for replica in report.replicas}
     assert stale[1].startswith("ends at 81, 143 behind node-2; node 1 was removed")
     assert stale[2] == stale[3] == ""
     assert any(

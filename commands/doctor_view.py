@@ -59,7 +59,7 @@ def write_report(
         to.line()
     names = many(len(report.rules), "rule")
     paths = [
-        directory_diagnoses.patient
+        directory_diagnoses.examined
         for directory_diagnoses in report.sections
         if directory_diagnoses.path
     ]
@@ -163,7 +163,7 @@ def _section(
 
 
 def _directory_head(to: Output, section: DirectoryDiagnoses, *, is_complete: bool) -> None:
-    examined = section.patient
+    examined = section.examined
     to.rich(
         headline(
             section.path,

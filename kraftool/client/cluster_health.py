@@ -357,13 +357,13 @@ def _of_rules(observation: Observation, now: QuorumView) -> Iterator[Finding]:
         end_offset=observation.end_offset,
         controls=observation.controls,
     )
-    patient = ExaminedDirectory(
+    examined = ExaminedDirectory(
         path=observation.name,
         judged=JudgedDirectory(directory=leader_source(now)),
         state=state,
         statistics=LogStatistics(),
         is_stream=True,
     )
-    examination = together([patient])
+    examination = together([examined])
     for rule in rules_of_state():
         yield from (diagnosis.finding for diagnosis in rule.find(examination))

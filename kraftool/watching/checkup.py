@@ -208,7 +208,7 @@ def complaints(live: Health | None, examined: DoctorCheckup | None) -> tuple[Com
 
 def _of_directories(report: DoctorReport) -> Iterator[Complaint]:
     for section in report.sections:
-        node_id = None if section.patient is None else section.patient.node_id
+        node_id = None if section.examined is None else section.examined.node_id
         for diagnosis in section.diagnoses:
             finding = diagnosis.finding
             unread = finding.file if finding.code == dir_kinds.UNREADABLE.code else ""

@@ -233,8 +233,8 @@ def test_doctor_looks_at_a_running_leader_like_at_a_directory() -> None:
     # Of the state, of the nodes, and of the history of voters.
     assert {"KT-LIVE-UNREACHED", "KT-SIG-LOCAL-ENDPOINT"} <= codes
     (own, *_) = [section for section in report.sections if section.path]
-    assert own.patient is not None
-    assert own.patient.source.is_live
+    assert own.examined is not None
+    assert own.examined.source.is_live
     assert own.path.startswith("node 2 (")
     commands = [command for one in report.sections for d in one.diagnoses for command in d.commands]
     assert not [command for command in (*commands, *report.deeper) if "node 2 (" in command]

@@ -168,9 +168,7 @@ def test_each_node_is_killed_while_only_its_address_is_watched(quorum: Cluster) 
 
 
 def _reached(report: QuorumReport) -> set[int | None]:
-    return {
-        replica.id for replica in report.replicas if replica.is_voter and replica.is_reached
-    }
+    return {replica.id for replica in report.replicas if replica.is_voter and replica.is_reached}
 
 
 def _until(

@@ -109,7 +109,8 @@ def test_a_node_is_down_where_kafka_exits_and_nowhere_else(
     verdicts = {
         "diff-voters": any(source.keeps_from_starting for source in sources),
         "doctor": any(
-            patient.judged.keeps_from_starting for patient in examine(locations, findings).patients
+            examined.judged.keeps_from_starting
+            for examined in examine(locations, findings).directories
         ),
         "simulate-election": bool(read_case([path]).cannot_start),
         "recover plan": bool(surveyed_case(survey_path(path, now_ms=0)).cannot_start),

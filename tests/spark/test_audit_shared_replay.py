@@ -123,7 +123,7 @@ def test_progress_has_the_log_that_is_read_again_for_the_state(tmp_path: Path) -
     newest.write_bytes(newest.read_bytes()[:-1])
     once = read_once(str(path), lambda *at: seen.append(at), replays=False)
     assert once is not None
-    assert once.examination.patients[0].state is not None
+    assert once.examination.directories[0].state is not None
     assert end in seen
 
 

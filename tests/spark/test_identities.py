@@ -66,8 +66,8 @@ def test_the_batches_of_a_whole_log_are_known_whatever_snapshots_it_has() -> Non
     items = find([str(FIXTURES / "kafka-4.3.0")]).items
     for item in items:
         looked = look(item)
-        assert looked.patient is not None
-        log = looked.patient.summary.log
+        assert looked.examined is not None
+        log = looked.examined.summary.log
         if log is not None:
             assert looked.batches is not None, item[0].directory.name
             assert len(looked.batches.offsets) == log.batches

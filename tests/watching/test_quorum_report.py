@@ -221,9 +221,7 @@ def test_the_last_two_voters_must_not_be_restarted_and_a_dead_one_may() -> None:
     silent = replica(3, fetched=0)
     quorum = described([replica(1), replica(2), silent])
     report = quorum_report(_picture(view(quorum, node(2), gone(3))))
-    restarts = {
-        replica_status.id: replica_status.restart for replica_status in report.replicas
-    }
+    restarts = {replica_status.id: replica_status.restart for replica_status in report.replicas}
     assert restarts[1] is not None
     assert not restarts[1].is_safe
     assert restarts[2] is not None

@@ -118,13 +118,13 @@ def doctor_document(report: DoctorReport) -> DoctorDocument:
 
 
 def _directory(section: DirectoryDiagnoses) -> DoctorDirectory:
-    patient = section.patient
+    examined = section.examined
     return DoctorDirectory(
         path=section.path,
-        settings_file="" if patient is None else patient.settings_file,
-        node_id=None if patient is None else patient.node_id,
-        is_live=patient is not None and patient.is_live,
-        is_asked=patient is not None and patient.source.is_live,
-        is_witness=None if patient is None else patient.source.is_witness,
+        settings_file="" if examined is None else examined.settings_file,
+        node_id=None if examined is None else examined.node_id,
+        is_live=examined is not None and examined.is_live,
+        is_asked=examined is not None and examined.source.is_live,
+        is_witness=None if examined is None else examined.source.is_witness,
         diagnoses=section.diagnoses,
     )

@@ -1,7 +1,7 @@
-"""The input and the output of `doctor`'s rules: patients in, diagnoses out.
+"""The input and the output of `doctor`'s rules: directories in, diagnoses out.
 
-Owns the read model. A patient is one directory, with the settings that led to it; everything about
-it was read before the first rule is asked. It refuses to read files and to decide anything.
+Owns the read model. A directory comes with the settings that led to it; all about it was read
+before the first rule is asked. It refuses to read files and to decide anything.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Diagnosis:
 
     finding: Finding
     directory: str = ""
-    """The patient that it is about; empty where it is about several."""
+    """The directory that it is about; empty where it is about several."""
     evidence: tuple[Evidence, ...] = ()
     commands: tuple[str, ...] = ()
 
@@ -94,7 +94,7 @@ class ExaminedDirectory:
         return self.source.summary
 
     def with_source(self, source: NodeDirectory) -> ExaminedDirectory:
-        """The same patient with another value of its directory."""
+        """The same directory with another value of its directory."""
         return replace(self, judged=replace(self.judged, directory=source))
 
     @property
@@ -129,9 +129,9 @@ class ExaminedDirectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """All patients, and what comparing their voters showed."""
+    """All directories, and what comparing their voters showed."""
 
-    patients: tuple[ExaminedDirectory, ...]
+    directories: tuple[ExaminedDirectory, ...]
     voters: VoterDiff
     paths: tuple[str, ...] = ()
     """The PATHs as they were given."""
@@ -140,12 +140,12 @@ class Examination:
     live: tuple[str, ...] = ()
     """The options that lead to a live quorum, where one was asked too."""
     findings: tuple[Finding, ...] = ()
-    """Those that belong to no patient: of single files, and of PATHs that could not be read."""
+    """Those that belong to no directory: of single files, and of PATHs that could not be read."""
     files: tuple[FileReport, ...] = ()
     """Files that were named by themselves."""
     differing: tuple[tuple[str, str, int, int], ...] | None = None
     """Pairs of paths with the first and last offset of a range in which their logs differ, where
-    the caller has compared all batches; None where the patients' statistics have them."""
+    the caller has compared all batches; None where the directories' statistics have them."""
 
     @property
     def with_data(self) -> tuple[str, ...]:
@@ -154,8 +154,8 @@ class Examination:
 
     @property
     def home_cluster(self) -> str | None:
-        """The cluster id of most patients."""
-        return home_cluster([directory.source for directory in self.patients])
+        """The cluster id of most directories."""
+        return home_cluster([directory.source for directory in self.directories])
 
     def share_batches_around(
         self, damaged: ExaminedDirectory, other: ExaminedDirectory, offset: int
@@ -179,11 +179,11 @@ class Examination:
             for one, two, low, high in self.differing
         )
 
-    def voters_of(self, patient: ExaminedDirectory) -> SeenVoters | None:
-        """The voters that a patient goes by: the newest ones of its own cluster."""
+    def voters_of(self, examined: ExaminedDirectory) -> SeenVoters | None:
+        """The voters that a directory goes by: the newest ones of its own cluster."""
         newest = self.voters.newest
-        if newest is None or not self.same_cluster(patient.source, newest):
-            return patient.source.in_force
+        if newest is None or not self.same_cluster(examined.source, newest):
+            return examined.source.in_force
         return newest.in_force
 
     @staticmethod
@@ -193,9 +193,9 @@ class Examination:
         return not first or not second or first == second
 
     def clusters(self) -> Iterator[tuple[ExaminedDirectory, ...]]:
-        """The patients cluster by cluster; those that do not say which go with most others."""
+        """The directories cluster by cluster; those that do not say which go with most others."""
         yield from map(
-            tuple, by_cluster(self.patients, lambda directory: directory.source.node.cluster_id)
+            tuple, by_cluster(self.directories, lambda directory: directory.source.node.cluster_id)
         )
 
     def states(self) -> Iterator[tuple[ExaminedDirectory, LoadedState]]:
@@ -204,8 +204,8 @@ class Examination:
         One that lacks what came before its log is none, nor one of a snapshot that could not be
         read whole: what is missing there was not lost.
         """
-        for patients in self.clusters():
-            loaded = [(directory, directory.state) for directory in patients]
+        for directories in self.clusters():
+            loaded = [(directory, directory.state) for directory in directories]
             there = [
                 (directory, state)
                 for directory, state in loaded

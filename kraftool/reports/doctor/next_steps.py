@@ -22,14 +22,14 @@ Steps = Callable[[Finding, Examination, ExaminedDirectory], Iterator[str]]
 
 
 def diagnosis(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory | None
+    finding: Finding, examination: Examination, examined: ExaminedDirectory | None
 ) -> Diagnosis:
     """A finding of another report as a diagnosis."""
     return Diagnosis(
         finding=finding,
-        directory=patient.path if patient is not None else "",
-        evidence=(*_evidence(finding), *_beyond(finding, examination, patient)),
-        commands=tuple(_commands(finding, examination, patient)),
+        directory=examined.path if examined is not None else "",
+        evidence=(*_evidence(finding), *_beyond(finding, examination, examined)),
+        commands=tuple(_commands(finding, examination, examined)),
     )
 
 
@@ -53,23 +53,25 @@ def _was(what: str) -> str:
 
 
 def _beyond(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory | None
+    finding: Finding, examination: Examination, examined: ExaminedDirectory | None
 ) -> Iterator[Evidence]:
     """Yield which of the other directories have what a log's end may have lost."""
-    log = patient.source.log if patient is not None else None
-    if patient is None or log is None or finding.offset is None or not _is_tail(finding):
+    log = examined.source.log if examined is not None else None
+    if examined is None or log is None or finding.offset is None or not _is_tail(finding):
         return
     others = [
         directory
-        for patients in examination.clusters()
-        for directory in patients
-        if patient in patients and directory is not patient and directory.source.log is not None
+        for directories in examination.clusters()
+        for directory in directories
+        if examined in directories
+        and directory is not examined
+        and directory.source.log is not None
     ]
     having = [
         other
         for other in others
         if other.source.epoch_at(finding.offset) is not None
-        and patient.source.parts_from(other.source) is None
+        and examined.source.parts_from(other.source) is None
     ]
     for directory in having:
         yield Evidence(
@@ -79,7 +81,7 @@ def _beyond(
         )
     if others and not having:
         yield Evidence(
-            file=patient.path,
+            file=examined.path,
             offset=finding.offset,
             found="no other directory has a record from here on",
         )
@@ -92,51 +94,51 @@ def _is_tail(finding: Finding) -> bool:
 
 
 def _commands(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory | None
+    finding: Finding, examination: Examination, examined: ExaminedDirectory | None
 ) -> Iterator[str]:
     remedy = finding.kind.remedy
     steps = None if remedy is None else COMMANDS[remedy]
-    if steps is not None and (patient or (examination.patients or (None,))[0]) is not None:
-        subject = patient if patient is not None else examination.patients[0]
+    if steps is not None and (examined or (examination.directories or (None,))[0]) is not None:
+        subject = examined if examined is not None else examination.directories[0]
         yield from steps(finding, examination, subject)
     elif finding.severity is not Severity.INFO and finding.position is not None:
         yield shell_text.on(finding.file, "explain", "--position", finding.position)
 
 
 def _compare_voters(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
     yield tools.on_all(examination, "diff-voters")
 
 
 def _timeline(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
     yield tools.on_all(examination, "timeline")
 
 
 def _replace_voter(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
     """For a disk that is lost. Where it may be there, the commands would do harm."""
     if finding.advice != dir_kinds.STALE_VOTER.advice:
-        yield from _compare_voters(finding, examination, patient)
+        yield from _compare_voters(finding, examination, examined)
         return
-    id = patient.node_id
+    id = examined.node_id
     if id is not None:
-        yield tools.remove_controller(examination, patient, id, finding.expected)
-    yield tools.add_controller(examination, patient)
+        yield tools.remove_controller(examination, examined, id, finding.expected)
+    yield tools.add_controller(examination, examined)
 
 
 def _add_controller(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
     if finding.advice.endswith(dir_kinds.NOT_A_VOTER.advice):
-        yield tools.add_controller(examination, patient)
+        yield tools.add_controller(examination, examined)
 
 
 def _write_quorum_state(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
     yield from tools.epoch_to_write(examination)
     yield tools.on_all(examination, "diff-voters")
@@ -146,48 +148,48 @@ def _write_quorum_state(
 
 
 def _move_aside(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
-    yield from tools.stop_first(patient)
+    yield from tools.stop_first(examined)
     yield shell_text.aside(finding.file)
 
 
 def _copy_first(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
-    yield shell_text.keep_copy(patient.path)
-    yield shell_text.on(patient.path, "verify-log")
+    yield shell_text.keep_copy(examined.path)
+    yield shell_text.on(examined.path, "verify-log")
     if finding.position is not None:
         yield shell_text.on(finding.file, "explain", "--position", finding.position)
 
 
 def _explain_record(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
     yield shell_text.on(finding.file, "explain", "--offset", finding.offset or 0)
-    yield shell_text.keep_copy(patient.path)
-    yield shell_text.on(patient.path, "verify-log")
+    yield shell_text.keep_copy(examined.path)
+    yield shell_text.on(examined.path, "verify-log")
 
 
 def _verify_snapshot(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
     """Yield commands that verify a snapshot, and the copy of a whole one from another node. The
     advice says whether it may be moved away."""
     yield shell_text.on(finding.file, "verify-snapshot")
-    yield shell_text.keep_copy(patient.path)
+    yield shell_text.keep_copy(examined.path)
     if finding.code not in _REPLACED:
         return
     name = os.path.basename(finding.file)
-    other = _whole_snapshot(examination, patient, name)
+    other = _whole_snapshot(examination, examined, name)
     if other is not None:
-        yield from tools.stop_first(patient)
+        yield from tools.stop_first(examined)
         yield shell_text.line(
-            "cp", "-pf", other, os.path.join(tools.partition_folder(patient), name)
+            "cp", "-pf", other, os.path.join(tools.partition_folder(examined), name)
         )
-        who = f"node {patient.node_id}" if patient.node_id is not None else "the node"
+        who = f"node {examined.node_id}" if examined.node_id is not None else "the node"
         yield f"# then start {who}"
-    elif len(examination.patients) > 1:
+    elif len(examination.directories) > 1:
         yield shell_text.line(
             "kraftool", "recover", "plan", *examination.with_data, "--out", "plan.yaml"
         )
@@ -197,11 +199,11 @@ _REPLACED = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code, snap_kinds.
 """Findings by which a snapshot is of no use, so that another node's takes its place."""
 
 
-def _whole_snapshot(examination: Examination, patient: ExaminedDirectory, name: str) -> str | None:
+def _whole_snapshot(examination: Examination, examined: ExaminedDirectory, name: str) -> str | None:
     """The path of another node's whole snapshot of a name, of the same cluster."""
-    cluster = patient.summary.node.cluster_id
-    for other in examination.patients:
-        is_usable = other is not patient and not other.is_stream and not other.source.is_live
+    cluster = examined.summary.node.cluster_id
+    for other in examination.directories:
+        is_usable = other is not examined and not other.is_stream and not other.source.is_live
         if not is_usable or cluster is None or other.summary.node.cluster_id != cluster:
             continue
         for snapshot in other.summary.snapshots:
@@ -212,13 +214,13 @@ def _whole_snapshot(examination: Examination, patient: ExaminedDirectory, name: 
 
 
 def _copy_snapshot(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
-    log, cluster = patient.summary.log, patient.summary.node.cluster_id
-    for other in examination.patients:
+    log, cluster = examined.summary.log, examined.summary.node.cluster_id
+    for other in examination.directories:
         newest = other.summary.newest_snapshot
         if (
-            other is not patient
+            other is not examined
             and log is not None
             and newest is not None
             and newest.intact
@@ -228,40 +230,40 @@ def _copy_snapshot(
             and log.start <= newest.offset <= log.intact_end
         ):
             yield shell_text.on(newest.file, "verify-snapshot")
-            yield from tools.stop_first(patient)
-            yield shell_text.line("cp", "-p", newest.file, f"{tools.partition_folder(patient)}/")
+            yield from tools.stop_first(examined)
+            yield shell_text.line("cp", "-p", newest.file, f"{tools.partition_folder(examined)}/")
             return
-    yield shell_text.on(patient.path, "verify-log")
+    yield shell_text.on(examined.path, "verify-log")
 
 
 def _describe_replication(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
-    newest = patient.summary.newest_snapshot
+    newest = examined.summary.newest_snapshot
     if newest is not None:
         yield shell_text.on(newest.file, "verify-snapshot")
-    yield tools.quorum(examination, patient, "describe", "--replication")
+    yield tools.quorum(examination, examined, "describe", "--replication")
 
 
 def _dump_transaction(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
-    yield shell_text.on(patient.path, "dump-log", "--offsets", f"{finding.offset}..")
+    yield shell_text.on(examined.path, "dump-log", "--offsets", f"{finding.offset}..")
 
 
 def _set_bootstrap_servers(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
     yield shell_text.settings(
         finding.file, "controller.quorum.bootstrap.servers",
-        tools.all_endpoints(examination, patient),
+        tools.all_endpoints(examination, examined),
     )  # fmt: skip
     if finding.code in (dir_kinds.STATIC_IGNORED.code, dir_kinds.NO_BOOTSTRAP.code):
         yield f"# in {shell_text.quoted(finding.file)}: remove controller.quorum.voters"
 
 
 def _set_static_voters(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
     if finding.expected and finding.severity is Severity.ERROR:
         yield shell_text.settings(finding.file, finding.field, finding.expected.replace(", ", ","))
@@ -269,27 +271,27 @@ def _set_static_voters(
 
 
 def _upgrade_kraft_version(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
-    where = tools.controller(examination, patient)
+    where = tools.controller(examination, examined)
     yield shell_text.line("kafka-features", *where, "describe")
     yield "# once all controllers run Kafka 4.1 or later:"
     yield shell_text.line("kafka-features", *where, "upgrade", "--feature", "kraft.version=1")
 
 
 def _show_storage(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
-    properties = patient.settings_file or "server.properties"
+    properties = examined.settings_file or "server.properties"
     yield shell_text.line("kafka-storage", "info", "--config", properties)
 
 
 def _write_meta_properties(
-    finding: Finding, examination: Examination, patient: ExaminedDirectory
+    finding: Finding, examination: Examination, examined: ExaminedDirectory
 ) -> Iterator[str]:
     """Yield what meta.properties must contain, as far as other files have it."""
-    voters = examination.voters_of(patient)
-    settings = patient.source.settings
+    voters = examination.voters_of(examined)
+    settings = examined.source.settings
     id = settings.node_id if settings is not None else None
     voter = voters.of(id) if voters is not None else None
     cluster = examination.home_cluster
@@ -298,7 +300,7 @@ def _write_meta_properties(
         f"# meta.properties: version=1, cluster.id={cluster or 'unknown'},"
         f" node.id={'unknown' if id is None else id}, directory.id={directory or 'unknown'}"
     )
-    yield from _show_storage(finding, examination, patient)
+    yield from _show_storage(finding, examination, examined)
 
 
 COMMANDS: dict[Remedy, Steps] = {

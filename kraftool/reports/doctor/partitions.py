@@ -70,13 +70,13 @@ def counted(affected: Sequence[Partition]) -> str:
 
 
 def evidence(
-    patient: ExaminedDirectory, affected: Sequence[Partition], *fields: str
+    examined: ExaminedDirectory, affected: Sequence[Partition], *fields: str
 ) -> tuple[Evidence, ...]:
     """Return what the image has for some of the partitions, at its last offset."""
-    at = patient.state.image.provenance.last_offset if patient.state is not None else None
+    at = examined.state.image.provenance.last_offset if examined.state is not None else None
     return tuple(
         Evidence(
-            file=patient.path,
+            file=examined.path,
             offset=at,
             found=f"{partition.name}: " + ", ".join(_field(partition, name) for name in fields),
         )
@@ -100,10 +100,10 @@ def _field(partition: Partition, name: str) -> str:
     return f"{_WORDS.get(name, name)} {text}"
 
 
-def describe(patient: ExaminedDirectory, affected: Sequence[Partition]) -> tuple[str, ...]:
+def describe(examined: ExaminedDirectory, affected: Sequence[Partition]) -> tuple[str, ...]:
     """kafka-topics for the first few topics among them."""
     topics = list(dict.fromkeys(partition.topic for partition in affected))[:3]
-    server = tools.broker(patient)
+    server = tools.broker(examined)
     return tuple(
         shell_text.line("kafka-topics", *server, "--describe", "--topic", topic) for topic in topics
     )

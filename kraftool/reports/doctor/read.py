@@ -42,7 +42,7 @@ _MOST_FOLDERS = 10
 class _Read:
     """The directories that have been read so far."""
 
-    patients: list[ExaminedDirectory] = field(default_factory=list)
+    directories: list[ExaminedDirectory] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     files: list[FileReport] = field(default_factory=list)
     sources: list[JudgedDirectory] = field(default_factory=list)
@@ -70,7 +70,7 @@ def examine(
     without_data: list[str] = []
     for number, location in enumerate(locations):
         if partly is not None and number:
-            partly(together(read.patients[-1:]))
+            partly(together(read.directories[-1:]))
         if location.kind is LocationKind.PROPERTIES and not location.directory:
             _settings_alone(read, location)
             without_data.append(location.path)
@@ -78,7 +78,7 @@ def examine(
             without_data.append(location.path)
     for node in nodes:
         _add_words(read, node)
-    examination = together(read.patients, read.sources)
+    examination = together(read.directories, read.sources)
     return replace(
         examination,
         paths=tuple(
@@ -92,10 +92,10 @@ def examine(
 
 def _add_words(read: _Read, node: JudgedDirectory) -> None:
     """Add what a running node reports: with its log, or by itself."""
-    for number, patient in enumerate(read.patients):
-        if patient.source.is_live and patient.source.name == node.name:
-            source = patient.source.with_words_of(node.directory)
-            read.patients[number] = patient.with_source(source)
+    for number, examined in enumerate(read.directories):
+        if examined.source.is_live and examined.source.name == node.name:
+            source = examined.source.with_words_of(node.directory)
+            read.directories[number] = examined.with_source(source)
             return
     for number, judged in enumerate(read.sources):
         if judged.directory.is_live and judged.name == node.name:
@@ -106,39 +106,39 @@ def _add_words(read: _Read, node: JudgedDirectory) -> None:
 
 
 def together(
-    patients: Sequence[ExaminedDirectory],
+    directories: Sequence[ExaminedDirectory],
     sources: Sequence[JudgedDirectory] = (),
     differing: tuple[tuple[str, str, int, int], ...] | None = None,
 ) -> Examination:
-    """Patients that were read before, wherever that was, with their voters compared."""
-    own = [directory.judged for directory in patients if not _is_second(directory, patients)]
+    """Directories that were read before, wherever that was, with their voters compared."""
+    own = [directory.judged for directory in directories if not _is_second(directory, directories)]
     return Examination(
-        patients=tuple(patients),
+        directories=tuple(directories),
         voters=diff_voters([*own, *sources]),
-        paths=tuple(directory.path for directory in patients),
+        paths=tuple(directory.path for directory in directories),
         differing=differing,
     )
 
 
-def _is_second(patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]) -> bool:
+def _is_second(examined: ExaminedDirectory, directories: Sequence[ExaminedDirectory]) -> bool:
     """True if this is another of a node's log directories, beside the one with the metadata."""
-    node = patient.summary.node
+    node = examined.summary.node
     return (
-        patient.is_read
-        and not patient.source.has_metadata
+        examined.is_read
+        and not examined.source.has_metadata
         and node.directory_id is not None
         and any(
             other.source.has_metadata
             and (other.node_id, other.summary.node.cluster_id) == (node.node_id, node.cluster_id)
             and other.summary.node.directory_id != node.directory_id
-            for other in patients
+            for other in directories
         )
     )
 
 
 def _settings_alone(read: _Read, location: Location) -> None:
     read.findings += missing_directory(location)
-    read.patients.append(
+    read.directories.append(
         ExaminedDirectory(
             path=location.path,
             judged=JudgedDirectory(directory=settings_alone(location)),
@@ -172,7 +172,7 @@ def examine_read(report: DumpReport, passes: ExaminationPasses, progress: Progre
     location = passes.location
     has_data = _add_location(read, report, passes, progress)
     return replace(
-        together(read.patients, read.sources),
+        together(read.directories, read.sources),
         paths=(location.path,),
         without_data=() if has_data else (location.path,),
         findings=tuple(read.findings),
@@ -201,7 +201,7 @@ def _add_location(
         if location.kind is LocationKind.PARTITION and is_topic(directory.path, names):
             read.findings += judged.findings
             continue
-        patient = ExaminedDirectory(
+        examined = ExaminedDirectory(
             path=directory.path if not location.is_stream else source.name,
             judged=source,
             server=server,
@@ -211,17 +211,19 @@ def _add_location(
             statistics=passes.statistics.get(directory.path, LogStatistics()),
             is_stream=location.is_stream,
         )
-        _add(read, patient)
+        _add(read, examined)
     return any(judged.directory.files for judged in report.directories)
 
 
-def _add(read: _Read, patient: ExaminedDirectory) -> None:
-    """Add a patient, once. Of a running node whose own directory was given only the log counts: all
-    else is in that."""
-    if patient.source.is_live and any(_is_of(directory, patient) for directory in read.patients):
-        read.sources.append(patient.judged)
+def _add(read: _Read, examined: ExaminedDirectory) -> None:
+    """Add a directory, once. Of a running node whose own directory was given only the log counts:
+    all else is in that."""
+    if examined.source.is_live and any(
+        _is_of(directory, examined) for directory in read.directories
+    ):
+        read.sources.append(examined.judged)
     else:
-        add_once(read.patients, patient, lambda known: known.source)
+        add_once(read.directories, examined, lambda known: known.source)
 
 
 def _is_of(directory: ExaminedDirectory, node: ExaminedDirectory) -> bool:

@@ -40,7 +40,7 @@ class DirectoryDiagnoses:
 
     path: str
     diagnoses: tuple[Diagnosis, ...]
-    patient: ExaminedDirectory | None = None
+    examined: ExaminedDirectory | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,16 +90,16 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
     kept = [diagnosis for diagnosis in diagnoses if diagnosis.finding.code not in ignore]
     sections = [
         DirectoryDiagnoses(
-            path=directory.path, diagnoses=_in_order(kept, directory.path), patient=directory
+            path=directory.path, diagnoses=_in_order(kept, directory.path), examined=directory
         )
-        for directory in examination.patients
+        for directory in examination.directories
     ]
-    known = {directory.path for directory in examination.patients}
+    known = {directory.path for directory in examination.directories}
     rest = [diagnosis for diagnosis in kept if diagnosis.directory not in known]
     if rest:
         rest.sort(key=lambda diagnosis: _RANK[diagnosis.finding.severity])
         sections.append(DirectoryDiagnoses(path="", diagnoses=tuple(rest)))
-    own = [patient.judged for patient in examination.patients if not patient.source.is_live]
+    own = [examined.judged for examined in examination.directories if not examined.source.is_live]
     case = case_of_sources(own)
     unread = (
         finding.file
@@ -137,7 +137,7 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
 
 def _foreign(examination: Examination) -> tuple[str, ...]:
     """Return the PATHs of directories of another cluster than the one that is judged."""
-    sources = [directory.source for directory in examination.patients]
+    sources = [directory.source for directory in examination.directories]
     home = home_cluster(sources)
     names = (source.name for source in sources if is_foreign(source, home))
     return tuple(name for name in names if name in examination.paths)
@@ -147,7 +147,7 @@ def _without_data(examination: Examination) -> dict[int, str]:
     """Return the server.properties of nodes whose data directory is not there, by node id."""
     return {
         directory.source.settings.node_id: directory.settings_file
-        for directory in examination.patients
+        for directory in examination.directories
         if directory.source.settings is not None
         and directory.source.settings.node_id is not None
         and directory.settings_file in examination.without_data
@@ -159,9 +159,9 @@ def _stopping(sections: Iterable[DirectoryDiagnoses]) -> set[int]:
 
     The judgement of the quorum counts them as able to start: it replays no records."""
     return {
-        section.patient.node_id
+        section.examined.node_id
         for section in sections
-        if section.patient is not None and section.patient.node_id is not None
+        if section.examined is not None and section.examined.node_id is not None
         if any(diagnosis.finding.kind.stops_controller for diagnosis in section.diagnoses)
     }
 
@@ -175,14 +175,14 @@ def _runnable(diagnosis: Diagnosis, examination: Examination) -> Diagnosis:
         command
         for command in diagnosis.commands
         if not command.startswith(_ABOUT_FILES)
-        or not any(_is_out_of_reach(command, patient) for patient in examination.patients)
+        or not any(_is_out_of_reach(command, examined) for examined in examination.directories)
     ]
     return replace(diagnosis, commands=tuple(commands))
 
 
-def _is_out_of_reach(command: str, patient: ExaminedDirectory) -> bool:
-    name = shell_text.quoted(patient.path).removesuffix("'")
-    return patient.is_stream or (patient.source.is_live and name in command)
+def _is_out_of_reach(command: str, examined: ExaminedDirectory) -> bool:
+    name = shell_text.quoted(examined.path).removesuffix("'")
+    return examined.is_stream or (examined.source.is_live and name in command)
 
 
 def _in_order(diagnoses: Iterable[Diagnosis], path: str) -> tuple[Diagnosis, ...]:
@@ -208,23 +208,23 @@ def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
     foreign = {source.source.name for source in examination.voters.sources if source.foreign}
     for finding in examination.findings:
         yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
-    for patient in examination.patients:
-        findings = patient.judged.findings
-        if patient.source.name in foreign:
-            own = replace(patient.source, name=patient.source.path)
+    for examined in examination.directories:
+        findings = examined.judged.findings
+        if examined.source.name in foreign:
+            own = replace(examined.source, name=examined.source.path)
             findings = in_order((*findings, *voter_findings(own)))
-        for finding in (*findings, *_replayed(patient)):
-            yield next_steps.diagnosis(finding, examination, patient)
+        for finding in (*findings, *_replayed(examined)):
+            yield next_steps.diagnosis(finding, examination, examined)
     for finding in examination.voters.findings:
         yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
 
 
-def _replayed(patient: ExaminedDirectory) -> Iterator[Finding]:
+def _replayed(examined: ExaminedDirectory) -> Iterator[Finding]:
     """Records that do not fit the state, where the whole state before them is known."""
-    state = patient.state
+    state = examined.state
     if state is None or (state.start_offset > 0 and not state.snapshot):
         return
-    log = patient.summary.log
+    log = examined.summary.log
     findings = [finding for finding in state.findings if finding.code in _REPLAY]
     misfits = [finding for finding in findings if finding.code == log_kinds.REPLAY.code]
     if misfits and state.snapshot and log is not None and log.start < state.start_offset:
@@ -238,11 +238,11 @@ def _replayed(patient: ExaminedDirectory) -> Iterator[Finding]:
 
 
 def _whose(finding: Finding, examination: Examination) -> ExaminedDirectory | None:
-    """The patient that a finding of diff-voters is about, by its file."""
-    for patient in examination.patients:
-        names = {patient.path, patient.source.name, patient.settings_file} - {""}
-        if finding.file in names or any(file.name == finding.file for file in patient.files):
-            return patient
+    """The directory that a finding of diff-voters is about, by its file."""
+    for examined in examination.directories:
+        names = {examined.path, examined.source.name, examined.settings_file} - {""}
+        if finding.file in names or any(file.name == finding.file for file in examined.files):
+            return examined
     return None
 
 
@@ -260,18 +260,18 @@ def _deeper(examination: Examination) -> Iterator[str]:
     """Yield what doctor leaves to others: every record and index, every snapshot, all voter
     changes.
     """
-    if not examination.patients:
+    if not examination.directories:
         return
     if examination.live:
         yield shell_text.line("kraftool", "quorum", "health", *examination.live)
     if examination.paths:
         yield tools.on_all(examination, "verify-log")
-    for patient in examination.patients[:3]:
-        newest = patient.summary.newest_snapshot
-        on_disk = not patient.source.is_live and not patient.source.name.startswith("-")
+    for examined in examination.directories[:3]:
+        newest = examined.summary.newest_snapshot
+        on_disk = not examined.source.is_live and not examined.source.name.startswith("-")
         if newest is not None and newest.offset > 0 and on_disk:
             yield shell_text.on(newest.file, "verify-snapshot")
-    if len(examination.patients) > 1 or examination.live:
+    if len(examination.directories) > 1 or examination.live:
         yield tools.on_all(examination, "diff-voters")
-    if sum(not directory.source.is_live for directory in examination.patients) > 1:
+    if sum(not directory.source.is_live for directory in examination.directories) > 1:
         yield tools.on_all(examination, "timeline")

@@ -29,12 +29,12 @@ class Trigger(NamedTuple):
     words: str
 
 
-def triggers(patient: ExaminedDirectory) -> Trigger:
+def triggers(examined: ExaminedDirectory) -> Trigger:
     """Limits that a healthy node never exceeds: several times what it is set to."""
-    known = patient.server is not None
-    size = patient.number(_BYTES_KEY, _BYTES)
-    time = patient.number(_TIME_KEY, _TIME)
-    level = patient.summary.feature("metadata.version")
+    known = examined.server is not None
+    size = examined.number(_BYTES_KEY, _BYTES)
+    time = examined.number(_TIME_KEY, _TIME)
+    level = examined.summary.feature("metadata.version")
     if level is None or level.level < _TIMED_LEVEL:
         time = 0
     margin = 3 if known else 24
@@ -45,18 +45,18 @@ def triggers(patient: ExaminedDirectory) -> Trigger:
     )
 
 
-def overdue(patient: ExaminedDirectory, log: LogExtent, since: int | None) -> str:
+def overdue(examined: ExaminedDirectory, log: LogExtent, since: int | None) -> str:
     """Return which limit a log has passed since a time, in words; empty if none.
 
     Time without a leader does not count: a cluster that was down makes no snapshot. Neither does
     time before the last start of the node's process, which counts from its start.
     """
-    trigger = triggers(patient)
+    trigger = triggers(examined)
     if since is None or log.last_timestamp is None:
         return ""
-    since = max(since, patient.statistics.last_start(patient.node_id))
+    since = max(since, examined.statistics.last_start(examined.node_id))
     waited = log.last_timestamp - since
-    for election in patient.statistics.elections:
+    for election in examined.statistics.elections:
         if election.before_timestamp >= 0:
             waited -= max(election.timestamp - max(election.before_timestamp, since), 0)
     if trigger.by_time_ms and waited > trigger.by_time_ms:

@@ -21,19 +21,21 @@ _TAKE_LIVE = ("diff-voters", "doctor", "features")
 
 
 def controller(
-    examination: Examination, patient: ExaminedDirectory | None = None
+    examination: Examination, examined: ExaminedDirectory | None = None
 ) -> tuple[str, str]:
     """The option that leads an admin tool to the controllers, with one that is known."""
-    voters = examination.voters_of(patient) if patient is not None else examination.voters.voters
+    voters = examination.voters_of(examined) if examined is not None else examination.voters.voters
     # The node that something is wrong with is the last one to ask.
-    own = patient.summary.node.node_id if patient is not None else None
+    own = examined.summary.node.node_id if examined is not None else None
     for address in (*_recorded(voters, without=own), *_recorded(voters)):
         return "--bootstrap-controller", address
-    patients = examination.patients if patient is None else (patient, *examination.patients)
-    for one in patients:
+    directories = (
+        examination.directories if examined is None else (examined, *examination.directories)
+    )
+    for one in directories:
         if one.source.settings is not None and one.source.settings.bootstrap_servers:
             return "--bootstrap-controller", one.source.settings.bootstrap_servers[0]
-    for one in patients:
+    for one in directories:
         registered = one.state.image.cluster.controllers if one.state is not None else {}
         for id in sorted(registered):
             for listener in registered[id].listeners:
@@ -52,14 +54,14 @@ def _recorded(voters: SeenVoters | None, without: int | None = None) -> Iterable
     ]
 
 
-def all_endpoints(examination: Examination, patient: ExaminedDirectory) -> str:
+def all_endpoints(examination: Examination, examined: ExaminedDirectory) -> str:
     """The voters' endpoints as controller.quorum.bootstrap.servers lists them."""
-    return ",".join(_recorded(examination.voters_of(patient))) or shell_text.ANYWHERE
+    return ",".join(_recorded(examination.voters_of(examined))) or shell_text.ANYWHERE
 
 
-def broker(patient: ExaminedDirectory) -> tuple[str, str]:
+def broker(examined: ExaminedDirectory) -> tuple[str, str]:
     """The option that leads an admin tool to a broker."""
-    return broker_in(patient.state.image if patient.state is not None else EMPTY)
+    return broker_in(examined.state.image if examined.state is not None else EMPTY)
 
 
 def broker_in(image: MetadataImage) -> tuple[str, str]:
@@ -71,25 +73,25 @@ def broker_in(image: MetadataImage) -> tuple[str, str]:
     return "--bootstrap-server", shell_text.ANYWHERE
 
 
-def quorum(examination: Examination, patient: ExaminedDirectory | None, *words: object) -> str:
-    return shell_text.line("kafka-metadata-quorum", *controller(examination, patient), *words)
+def quorum(examination: Examination, examined: ExaminedDirectory | None, *words: object) -> str:
+    return shell_text.line("kafka-metadata-quorum", *controller(examination, examined), *words)
 
 
 def remove_controller(
-    examination: Examination, patient: ExaminedDirectory | None, id: int, directory_id: str
+    examination: Examination, examined: ExaminedDirectory | None, id: int, directory_id: str
 ) -> str:
     return quorum(
-        examination, patient, "remove-controller", "--controller-id", id,
+        examination, examined, "remove-controller", "--controller-id", id,
         "--controller-directory-id", directory_id,
     )  # fmt: skip
 
 
-def add_controller(examination: Examination, patient: ExaminedDirectory) -> str:
+def add_controller(examination: Examination, examined: ExaminedDirectory) -> str:
     """Run on the node itself, with its own configuration."""
-    properties = patient.settings_file or "server.properties"
+    properties = examined.settings_file or "server.properties"
     return shell_text.line(
         "kafka-metadata-quorum", "--command-config", properties,
-        *controller(examination, patient), "add-controller",
+        *controller(examination, examined), "add-controller",
     )  # fmt: skip
 
 
@@ -97,13 +99,13 @@ def epoch_to_write(examination: Examination) -> Iterable[str]:
     """Yield which epoch a quorum-state that is written by hand may have, as a comment."""
     epochs = [
         directory.summary.quorum_state.leader_epoch
-        for directory in examination.patients
+        for directory in examination.directories
         if directory.summary.quorum_state is not None
     ]
     epochs += [
-        one.epoch for directory in examination.patients for one in directory.summary.snapshots
+        one.epoch for directory in examination.directories for one in directory.summary.snapshots
     ]
-    logs = [directory.summary.log for directory in examination.patients]
+    logs = [directory.summary.log for directory in examination.directories]
     epochs += [log.last_epoch for log in logs if log is not None and log.last_epoch is not None]
     if epochs:
         yield (
@@ -120,19 +122,19 @@ def on_all(examination: Examination, command: str) -> str:
     )
 
 
-def partition_folder(patient: ExaminedDirectory) -> str:
-    """The folder of a patient's metadata partition."""
-    if os.path.basename(os.path.abspath(patient.path)) == METADATA_PARTITION:
-        return os.path.normpath(patient.path)
-    return os.path.join(patient.path, METADATA_PARTITION)
+def partition_folder(examined: ExaminedDirectory) -> str:
+    """The folder of a directory's metadata partition."""
+    if os.path.basename(os.path.abspath(examined.path)) == METADATA_PARTITION:
+        return os.path.normpath(examined.path)
+    return os.path.join(examined.path, METADATA_PARTITION)
 
 
-def stop_first(patient: ExaminedDirectory) -> Iterable[str]:
+def stop_first(examined: ExaminedDirectory) -> Iterable[str]:
     """Yield what comes before a command that changes a directory on which a Kafka runs, as a
     comment.
     """
-    if patient.is_live:
-        pid = patient.source.lock.pid
+    if examined.is_live:
+        pid = examined.source.lock.pid
         who = f"process {pid} holds" if pid is not None else "another process holds"
-        path = shell_text.quoted(patient.path)
+        path = shell_text.quoted(examined.path)
         yield f"# stop Kafka on this node first: {who} the lock of {path}"

@@ -22,17 +22,17 @@ class Unexamined:
 
 def unexamined(examination: Examination) -> Iterator[Unexamined]:
     """Yield what was not looked at, directory by directory, then files that were named alone."""
-    for patient in examination.patients:
-        if words := _missing(patient):
-            yield Unexamined(path=patient.path, reason=words)
+    for examined in examination.directories:
+        if words := _missing(examined):
+            yield Unexamined(path=examined.path, reason=words)
     for file in examination.files:
         yield Unexamined(path=file.name, reason="the rules examine whole directories, not a file")
 
 
-def _missing(patient: ExaminedDirectory) -> str:
-    if not patient.is_read:
-        return "" if patient.source.is_live else "its data directory was not read"
-    state = patient.state
+def _missing(examined: ExaminedDirectory) -> str:
+    if not examined.is_read:
+        return "" if examined.source.is_live else "its data directory was not read"
+    state = examined.state
     if state is None:
         return "it has no metadata state that could be loaded"
     if not state.has_its_beginning:

@@ -31,16 +31,16 @@ def begun(directory: FleetDirectory) -> DirectorySummary:
 
 
 def with_counts(
-    summary: DirectorySummary, checked: Checked, patient: ExaminedDirectory | None
+    summary: DirectorySummary, checked: Checked, examined: ExaminedDirectory | None
 ) -> DirectorySummary:
     """With what verify-log counted, except for what doctor, which has read more, knows."""
-    log = patient.summary.log if patient is not None else None
+    log = examined.summary.log if examined is not None else None
     return replace(
         summary,
         files=checked.files,
         size=checked.size,
         segments=checked.segments,
-        snapshots=checked.snapshots if patient is None else summary.snapshots,
+        snapshots=checked.snapshots if examined is None else summary.snapshots,
         batches=checked.batches,
         records=checked.records,
         start_offset=checked.start_offset if log is None else summary.start_offset,
@@ -48,10 +48,10 @@ def with_counts(
     )
 
 
-def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> DirectorySummary:
+def with_examined(summary: DirectorySummary, examined: ExaminedDirectory) -> DirectorySummary:
     """With what doctor has read of it."""
-    metadata_summary = patient.summary
-    state = patient.state.image if patient.state is not None else None
+    metadata_summary = examined.summary
+    state = examined.state.image if examined.state is not None else None
     if state is not None:
         topics = state.topics.by_id.values()
         summary = replace(
@@ -62,7 +62,7 @@ def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> Direc
             controllers=len(state.cluster.controllers),
         )
     summary = _with_log(summary, metadata_summary)
-    summary = _with_quorum(summary, patient, metadata_summary)
+    summary = _with_quorum(summary, examined, metadata_summary)
     newest = metadata_summary.newest_snapshot
     return replace(
         summary,
@@ -71,7 +71,7 @@ def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> Direc
         if metadata_summary.node.node_id is not None
         else summary.node_id,
         directory_id=metadata_summary.node.directory_id or summary.directory_id,
-        is_live=patient.is_live,
+        is_live=examined.is_live,
         snapshots=sum(snapshot.state is FileState.LIVE for snapshot in metadata_summary.snapshots),
         newest_snapshot_offset=newest.offset if newest is not None else None,
         newest_snapshot_epoch=newest.epoch if newest is not None else None,
@@ -96,7 +96,7 @@ def _with_log(summary: DirectorySummary, metadata_summary: MetadataSummary) -> D
 
 
 def _with_quorum(
-    summary: DirectorySummary, patient: ExaminedDirectory, metadata_summary: MetadataSummary
+    summary: DirectorySummary, examined: ExaminedDirectory, metadata_summary: MetadataSummary
 ) -> DirectorySummary:
     feature, state = metadata_summary.feature(METADATA_VERSION), metadata_summary.quorum_state
     voters = metadata_summary.voters
@@ -104,7 +104,7 @@ def _with_quorum(
         summary,
         metadata_version=feature.level if feature is not None else None,
         metadata_release=feature.release if feature is not None else "",
-        kraft_version=patient.source.kraft_version,
+        kraft_version=examined.source.kraft_version,
         voters=voters_of(voters),
         voters_from=voters.source.value if voters is not None else "",
         quorum_epoch=state.leader_epoch if state is not None else None,

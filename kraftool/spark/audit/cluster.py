@@ -1,8 +1,8 @@
 """The findings between the directories of one cluster, beyond what each shows by itself.
 
 Owns which of the existing comparisons are asked (doctor's rules, diff-voters, verify-snapshot's)
-and that nothing is said twice. The patients are light: no state, no batches; logs are compared by
-`divergence.py`.
+and that nothing is said twice. The directories are light: no state, no batches; `divergence.py`
+compares logs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.model import AUDIT, ClusterSummary, Divergence, FleetFinding
 from kraftool.reports.verify.snapshot_compare import between
 from kraftool.reports.verify.snapshot_values import VerifiedDirectory
-from kraftool.spark.audit.cluster_glance import cluster_summary
+from kraftool.spark.audit.cluster_summary import cluster_summary
 from kraftool.spark.audit.divergence import MOST_RANGES, findings_of
 from kraftool.spark.audit.examine import AuditedDirectory
 from kraftool.spark.audit.finding_merge import counted
@@ -61,7 +61,7 @@ class Compared:
 def in_company(members: Sequence[AuditedDirectory]) -> list[AuditedDirectory]:
     """The directories of a cluster, without what each says only because it was looked at alone: a
     directory without a log has lost none where another one of the cluster has it."""
-    if not any(one.patient is not None and one.patient.source.has_metadata for one in members):
+    if not any(one.examined is not None and one.examined.source.has_metadata for one in members):
         return list(members)
     return [_without(member, signatures.LOST_LOG.code) for member in members]
 
@@ -87,9 +87,9 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
         id = ours[0].summary.cluster_id if ours else None
         examination = together(
             [
-                _as_of(id, audited_directory.patient)
+                _as_of(id, audited_directory.examined)
                 for audited_directory in ours
-                if audited_directory.patient is not None
+                if audited_directory.examined is not None
             ],
             differing=tuple(_differing(unit.divergences)),
         )
@@ -174,13 +174,13 @@ def _other_ids(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterat
         yield FleetFinding(finding=finding, directories=names, by=(AUDIT,))
 
 
-def _as_of(cluster_id: str | None, patient: ExaminedDirectory) -> ExaminedDirectory:
-    """A patient under the cluster id that it should have, so that nothing sets it aside."""
-    node = patient.source.node
-    if not node.cluster_id or node.cluster_id == cluster_id or not patient.is_read:
-        return patient
-    summary = replace(patient.summary, node=replace(node, cluster_id=cluster_id))
-    return patient.with_source(replace(patient.source, summary=summary))
+def _as_of(cluster_id: str | None, examined: ExaminedDirectory) -> ExaminedDirectory:
+    """A directory under the cluster id that it should have, so that nothing sets it aside."""
+    node = examined.source.node
+    if not node.cluster_id or node.cluster_id == cluster_id or not examined.is_read:
+        return examined
+    summary = replace(examined.summary, node=replace(node, cluster_id=cluster_id))
+    return examined.with_source(replace(examined.source, summary=summary))
 
 
 def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:

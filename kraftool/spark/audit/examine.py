@@ -1,7 +1,7 @@
 """One directory of a fleet, examined: what doctor, verify-log and verify-snapshot say about it.
 
 Owns the order of work within a task, and what goes on from it to the comparison of nodes: a light
-patient, without its state and its batches. It finds nothing itself. Whatever goes wrong is a
+directory, without its state and its batches. It finds nothing itself. Whatever goes wrong is a
 finding: a task never fails for what lies in a directory.
 """
 
@@ -38,7 +38,7 @@ from kraftool.reports.verify.snapshot_values import (
     VerifiedDirectory,
     VerifiedSnapshot,
 )
-from kraftool.spark.audit.audit_summary import begun, with_counts, with_hash, with_patient
+from kraftool.spark.audit.audit_summary import begun, with_counts, with_examined, with_hash
 from kraftool.spark.audit.directory_pass import read_once
 from kraftool.spark.audit.finding_merge import Key, Said, counted
 from kraftool.spark.audit.identities import BatchIdentities, identities_of
@@ -65,7 +65,7 @@ class AuditedDirectory:
     summary: DirectorySummary
     findings: tuple[FleetFinding, ...] = ()
     ignored: int = 0
-    patient: ExaminedDirectory | None = None
+    examined: ExaminedDirectory | None = None
     """Light: without state, and with elections alone of its log."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     traces: Traces = NO_TRACES
@@ -79,7 +79,7 @@ class DirectoryPart:
     """With what doctor has read, if that is among them."""
     findings: tuple[FleetFinding, ...] = ()
     ignored: frozenset[Key] = frozenset()
-    patient: ExaminedDirectory | None = None
+    examined: ExaminedDirectory | None = None
     checked: Checked | None = None
     """What verify-log counted."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()
@@ -155,13 +155,13 @@ def whole(parts: Sequence[DirectoryPart], ignored_codes: Collection[str] = ()) -
         merge.take_ignored(part.ignored)
         for finding in part.findings:
             merge.take(finding)
-    patient = first.patient
+    examined = first.examined
     checked = next((part.checked for part in parts if part.checked is not None), None)
     snapshots = tuple(snapshot for part in parts for snapshot in part.snapshots)
     summary = first.summary
     if checked is not None:
-        summary = with_counts(summary, checked, patient)
-    if patient is not None:
+        summary = with_counts(summary, checked, examined)
+    if examined is not None:
         summary = with_hash(summary, snapshots)
     findings = merge.findings()
     return AuditedDirectory(
@@ -173,7 +173,7 @@ def whole(parts: Sequence[DirectoryPart], ignored_codes: Collection[str] = ()) -
         ),
         findings=findings,
         ignored=len(merge.ignored_keys),
-        patient=patient,
+        examined=examined,
         snapshots=snapshots,
         traces=joined_traces([part.traces for part in parts]),
     )
@@ -313,30 +313,30 @@ class _Look:
 def _with_doctor(part: DirectoryPart, examination: Examination, merge: Said) -> DirectoryPart:
     for section in diagnose(examination).sections:
         merge.add_diagnoses(DOCTOR, section.diagnoses)
-    if not examination.patients:
+    if not examination.directories:
         return part
-    patient = examination.patients[0]
-    log, batches = patient.summary.log, identities_of(patient.statistics)
+    examined = examination.directories[0]
+    log, batches = examined.summary.log, identities_of(examined.statistics)
     are_all = batches is not None and batches.are_all_of(log.batches if log is not None else 0)
     return replace(
         part,
-        summary=with_patient(part.summary, patient),
-        patient=_light(patient),
-        traces=traces_of_log(patient.statistics),
+        summary=with_examined(part.summary, examined),
+        examined=_light(examined),
+        traces=traces_of_log(examined.statistics),
         batches=batches if are_all else None,
     )
 
 
-def _light(patient: ExaminedDirectory) -> ExaminedDirectory:
+def _light(examined: ExaminedDirectory) -> ExaminedDirectory:
     """Without what is large: the state, the batches, and the content of files."""
-    elections = deque(patient.statistics.elections, maxlen=_MOST_ELECTIONS)
-    source = patient.source
+    elections = deque(examined.statistics.elections, maxlen=_MOST_ELECTIONS)
+    source = examined.source
     files = tuple(map(_light_file, source.files))
     return replace(
-        patient.with_source(replace(source, files=files)),
+        examined.with_source(replace(source, files=files)),
         state=None,
         statistics=replace(
-            patient.statistics.only_around(source.log.breaks if source.log is not None else ()),
+            examined.statistics.only_around(source.log.breaks if source.log is not None else ()),
             elections=elections,
         ),
     )

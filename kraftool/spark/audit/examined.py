@@ -240,7 +240,7 @@ def _kin(part: DirectoryPart) -> Kin:
 
 
 def _registered(part: DirectoryPart) -> frozenset[int]:
-    if part.patient is None:
+    if part.examined is None:
         return frozenset()
-    metadata_summary = part.patient.summary
+    metadata_summary = part.examined.summary
     return frozenset((*metadata_summary.brokers, *metadata_summary.controllers))

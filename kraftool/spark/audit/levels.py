@@ -77,16 +77,16 @@ def _rank(directory: AuditedDirectory) -> tuple[int, int]:
 
 def _metadata_version(directory: AuditedDirectory) -> _Level | None:
     feature = (
-        directory.patient.summary.feature(METADATA_VERSION)
-        if directory.patient is not None
+        directory.examined.summary.feature(METADATA_VERSION)
+        if directory.examined is not None
         else None
     )
     return (feature.level, feature.release, feature.offset) if feature is not None else None
 
 
 def _kraft_version(directory: AuditedDirectory) -> _Level | None:
-    if directory.patient is None or directory.summary.kraft_version is None:
+    if directory.examined is None or directory.summary.kraft_version is None:
         return None
-    levels = [one for one in directory.patient.source.history.entries if one.level is not None]
+    levels = [one for one in directory.examined.source.history.entries if one.level is not None]
     offset = levels[-1].offset if levels else None
     return directory.summary.kraft_version, str(directory.summary.kraft_version), offset

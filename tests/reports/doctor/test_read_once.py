@@ -22,6 +22,6 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 @pytest.mark.parametrize("name", ["dynamic-quorum/node-2", "log-cleaning/node-1"])
 def test_doctor_reads_each_log_once(name: str, read: Counter[str]) -> None:
     examination = examine([open_path(str(FIXTURES / "kafka-4.3.0" / name / "data"))])
-    (patient,) = examination.patients
-    assert patient.state is not None
+    (examined,) = examination.directories
+    assert examined.state is not None
     assert_read_once(read)

@@ -107,12 +107,12 @@ def test_ignored_codes_are_left_out_and_counted(fixtures_dir: Path) -> None:
     assert len(after.findings) == len(before.findings) - 1
 
 
-def test_a_directory_and_the_settings_that_lead_to_it_are_one_patient(fixtures_dir: Path) -> None:
+def test_a_directory_and_the_settings_that_lead_to_it_are_one_examined(fixtures_dir: Path) -> None:
     node_1 = fixtures_dir / "kafka-4.3.0/static-single/node-1"
     report = doctor(node_1 / "data", node_1 / "server.properties")
     assert [section.path for section in report.sections if section.path] == [str(node_1 / "data")]
-    assert report.sections[0].patient is not None
-    assert report.sections[0].patient.settings_file.endswith("server.properties")
+    assert report.sections[0].examined is not None
+    assert report.sections[0].examined.settings_file.endswith("server.properties")
 
 
 def test_the_log_directories_of_one_broker_are_no_two_nodes(fixtures_dir: Path) -> None:

@@ -24,9 +24,9 @@ def test_two_changes_behind_the_high_watermark_are_named(
 ) -> None:
     log = begun(1, 2, 3).control(1, hosts(1, 2)).control(1, hosts(1, 2, 4))
     locations, findings = locations_of([str(node(tmp_path / "data", log))])
-    (patient,) = examine(locations, findings).patients
-    assert patient.source.high_watermark is None, "no file says what is committed"
-    asked = patient.with_source(replace(patient.source, high_watermark=mark))
+    (examined,) = examine(locations, findings).directories
+    assert examined.source.high_watermark is None, "no file says what is committed"
+    asked = examined.with_source(replace(examined.source, high_watermark=mark))
     report = diagnose(together([asked]))
     words = [finding.text for finding in report.findings if finding.code == CODE]
     assert bool(words) is found

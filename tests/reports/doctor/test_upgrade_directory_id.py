@@ -43,7 +43,7 @@ def test_an_old_metadata_version_or_a_directory_id_or_a_dynamic_quorum_is_fine(
 def test_nothing_is_said_of_a_leader_that_was_asked(tmp_path: Path) -> None:
     """DescribeQuorum has no directory ids while kraft.version is 0; its directory may have one."""
     examination = examine(*locations_of([str(static(tmp_path / "data", 21))]))
-    [patient] = examination.patients
-    asked = patient.with_source(replace(patient.source, is_live=True))
+    [examined] = examination.directories
+    asked = examined.with_source(replace(examined.source, is_live=True))
     assert [*find(examination)]
-    assert not [*find(replace(examination, patients=(asked,)))]
+    assert not [*find(replace(examination, directories=(asked,)))]

@@ -32,21 +32,21 @@ _KEY = "controller.quorum.auto.join.enable"
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        settings = patient.source.settings
-        voters = examination.voters_of(patient)
+    for examined in examination.directories:
+        settings = examined.source.settings
+        voters = examination.voters_of(examined)
         if settings is None or voters is None or voters.source is not VoterSource.RECORD:
             continue
-        id = settings.node_id if settings.node_id is not None else patient.node_id
-        joins = patient.setting(_KEY).lower() == "true" and "controller" in settings.roles
+        id = settings.node_id if settings.node_id is not None else examined.node_id
+        joins = examined.setting(_KEY).lower() == "true" and "controller" in settings.roles
         if id is None or not joins or voters.of(id) is not None:
             continue
-        removed = _removed(examination, patient, id)
+        removed = _removed(examination, examined, id)
         if removed is None:
             continue
         yield Diagnosis(
             finding=KIND.at(
-                patient.settings_file,
+                examined.settings_file,
                 f"controller {id} was removed from the voters at offset {removed[0]}, but adds"
                 " itself again when it runs",
                 offset=removed[0],
@@ -54,23 +54,23 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 expected="false",
                 found="true",
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=(
                 Evidence(file=removed[1], offset=removed[0], found=f"voter {id} removed"),
-                Evidence(file=patient.settings_file, found=f"{_KEY}=true"),
+                Evidence(file=examined.settings_file, found=f"{_KEY}=true"),
             ),
             commands=(
-                shell_text.settings(patient.settings_file, _KEY, "false"),
-                tools.quorum(examination, patient, "describe", "--status"),
+                shell_text.settings(examined.settings_file, _KEY, "false"),
+                tools.quorum(examination, examined, "describe", "--status"),
             ),
         )
 
 
 def _removed(
-    examination: Examination, patient: ExaminedDirectory, id: int
+    examination: Examination, examined: ExaminedDirectory, id: int
 ) -> tuple[int, str] | None:
     """Return where the newest history that had this voter took it out, or has it no more."""
-    for source in (examination.voters.newest, patient.source):
+    for source in (examination.voters.newest, examined.source):
         had = False
         removal = None
         for entry in source.voter_sets if source is not None else ():
@@ -83,7 +83,7 @@ def _removed(
     # The removal itself may lie before a snapshot: an older copy of the history had this voter.
     newest = examination.voters.newest
     last = newest.newest if newest is not None else None
-    earlier = (one for voter_set in patient.source.voter_sets for one in voter_set.voters or ())
-    if last is not None and newest is not patient.source and any(one.id == id for one in earlier):
+    earlier = (one for voter_set in examined.source.voter_sets for one in voter_set.voters or ())
+    if last is not None and newest is not examined.source and any(one.id == id for one in earlier):
         return last.offset, last.file
     return None

@@ -22,12 +22,12 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         brokers = sorted(state.image.cluster.brokers.values(), key=lambda broker: broker.id)
         local = [registration for registration in brokers if _is_local(registration)]
         for broker in local if len(local) < len(brokers) else ():
             text = f"broker {broker.id} advertises an address of its own machine"
-            yield _diagnosis(patient, broker, text)
+            yield _diagnosis(examined, broker, text)
         seen: dict[tuple[str, int], int] = {}
         for broker in brokers:
             for listener in broker.listeners:
@@ -36,7 +36,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 first = seen.setdefault((listener.host.lower(), listener.port), broker.id)
                 if first != broker.id and not broker.fenced:
                     text = f"brokers {first} and {broker.id} advertise the same endpoint"
-                    yield _diagnosis(patient, broker, text)
+                    yield _diagnosis(examined, broker, text)
                     break
             wrong = [
                 why_unreachable(registered_endpoint.host, registered_endpoint.port)
@@ -44,7 +44,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             ]
             if any(wrong):
                 why = next(reason for reason in wrong if reason)
-                yield _diagnosis(patient, broker, f"broker {broker.id} cannot be reached: {why}")
+                yield _diagnosis(examined, broker, f"broker {broker.id} cannot be reached: {why}")
 
 
 def _is_local(broker: BrokerRegistration) -> bool:
@@ -52,10 +52,10 @@ def _is_local(broker: BrokerRegistration) -> bool:
     return bool(broker.listeners) and all(is_local(listener.host) for listener in broker.listeners)
 
 
-def _diagnosis(patient: ExaminedDirectory, broker: BrokerRegistration, text: str) -> Diagnosis:
+def _diagnosis(examined: ExaminedDirectory, broker: BrokerRegistration, text: str) -> Diagnosis:
     listeners = ", ".join(f"{listener.name}://{shown_address(listener.host, listener.port)}"
                      for listener in broker.listeners)  # fmt: skip
-    starts = [start for start in patient.statistics.starts if start.broker_id == broker.id]
+    starts = [start for start in examined.statistics.starts if start.broker_id == broker.id]
     evidence = tuple(
         Evidence(file=start.file, position=start.position, offset=start.offset, found=listeners)
         for start in starts[-1:]
@@ -64,9 +64,9 @@ def _diagnosis(patient: ExaminedDirectory, broker: BrokerRegistration, text: str
     value = f"{names[0] if names else 'listener'}://{shell_text.ANYWHERE}"
     return Diagnosis(
         finding=KIND.at(
-            patient.path, text, offset=broker.epoch, field="listeners", found=listeners
+            examined.path, text, offset=broker.epoch, field="listeners", found=listeners
         ),
-        directory=patient.path,
+        directory=examined.path,
         evidence=evidence,
         commands=(
             shell_text.settings(

@@ -26,21 +26,21 @@ _BY_ITS_QUORUM = "KT-LIVE-FENCED"
 def find(examination: Examination) -> Iterator[Diagnosis]:
     if any(finding.code == _BY_ITS_QUORUM for finding in examination.findings):
         return
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         brokers = state.image.cluster.brokers.values()
         fenced = sorted((broker for broker in brokers if broker.fenced), key=lambda node: node.id)
         if not fenced:
             continue
         ids = ", ".join(str(broker.id) for broker in fenced)
         whole = "every broker is" if len(fenced) == len(brokers) else f"brokers {ids} are"
-        last = {broker_start.broker_id: broker_start for broker_start in patient.statistics.starts}
+        last = {broker_start.broker_id: broker_start for broker_start in examined.statistics.starts}
         evidence = []
         for broker in fenced:
             start = last.get(broker.id)
             stopped = ", was shutting down" if broker.in_controlled_shutdown else ""
             evidence.append(
                 Evidence(
-                    file=start.file if start is not None else patient.path,
+                    file=start.file if start is not None else examined.path,
                     position=start.position if start is not None else None,
                     offset=start.offset if start is not None else None,
                     found=f"broker {broker.id}: last registration with epoch {broker.epoch},"
@@ -49,16 +49,16 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             )
         yield Diagnosis(
             finding=KIND.at(
-                patient.path,
+                examined.path,
                 f"{whole} fenced" if len(fenced) > 1 or len(brokers) == 1
                 else f"broker {ids} is fenced",
                 found=f"{len(fenced)} of {len(brokers)} brokers",
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=tuple(evidence[:10]),
             commands=(
                 shell_text.line(
-                    "kafka-cluster", "list-endpoints", *tools.broker(patient),
+                    "kafka-cluster", "list-endpoints", *tools.broker(examined),
                     "--include-fenced-brokers",
                 ),
             ),

@@ -21,11 +21,11 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        patient = max(patients, key=lambda patient: patient.statistics.rank)
+    for directories in examination.clusters():
+        examined = max(directories, key=lambda examined: examined.statistics.rank)
         last: dict[int, list[BrokerStart]] = {}
         twin_ids: set[int] = set()
-        for start in patient.statistics.starts:
+        for start in examined.statistics.starts:
             changes = last.setdefault(start.broker_id, [])
             if not changes or _machine(changes[-1]) != _machine(start):
                 changes.append(start)
@@ -45,7 +45,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     position=shown[-1].position,
                     offset=shown[-1].offset,
                 ),
-                directory=patient.path,
+                directory=examined.path,
                 evidence=tuple(
                     Evidence(
                         file=twin.file, position=twin.position, offset=twin.offset,

@@ -86,8 +86,8 @@ class _Case:
     @property
     def is_small(self) -> bool:
         """True if a copy that was made a little earlier would look like that."""
-        for _, patient in self.lacking:
-            log = patient.summary.log
+        for _, examined in self.lacking:
+            log = examined.summary.log
             if log is None or log.last_epoch != self.proof.epoch:
                 return False
             if None not in (self.timestamp, log.last_timestamp):
@@ -116,17 +116,17 @@ class _Case:
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        ratings = [(case.severity, case) for case in _cases(patients)]
+    for directories in examination.clusters():
+        ratings = [(case.severity, case) for case in _cases(directories)]
         alarms = [rating for rating in ratings if rating[0] is not None]
         if alarms:
             severity, case = max(alarms, key=lambda alarm: (_RANK[alarm[0]], alarm[1].proof.below))
             yield _diagnosis(examination, case, severity)
 
 
-def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
+def _cases(directories: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
     """Whatever fewer than a majority can have, counting voters that were not given as having it."""
-    given = [directory for directory in patients if directory.is_read]
+    given = [directory for directory in directories if directory.is_read]
     if len(given) < 2:
         return
     sources = with_verdicts([directory.source for directory in given])
@@ -137,12 +137,12 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
         return
     distrusted = {
         finding.file
-        for patient in given
-        for finding in patient.judged.findings
+        for examined in given
+        for finding in examined.judged.findings
         if finding.code in _DISTRUSTED
     }
     distrusted.update(
-        one.snapshot for patient in given for one in patient.source.history.contradictions
+        one.snapshot for examined in given for one in examined.source.history.contradictions
     )
     times = {
         snapshot.file: snapshot.timestamp for one in given for snapshot in one.summary.snapshots

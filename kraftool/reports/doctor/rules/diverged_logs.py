@@ -41,19 +41,19 @@ class _Parting(NamedTuple):
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        logs = [directory for directory in patients if directory.statistics.offsets]
+    for directories in examination.clusters():
+        logs = [directory for directory in directories if directory.statistics.offsets]
         if len(logs) < 2:
             continue
-        reference = max(logs, key=lambda patient: patient.statistics.rank)
+        reference = max(logs, key=lambda examined: examined.statistics.rank)
         paths: set[str] = set()
-        for patient in logs:
+        for examined in logs:
             parted = (
-                None if patient is reference else _parts(patient.statistics, reference.statistics)
+                None if examined is reference else _parts(examined.statistics, reference.statistics)
             )
             if parted is None:
                 continue
-            one, fork = _held_against_most(logs, patient, reference, *parted)
+            one, fork = _held_against_most(logs, examined, reference, *parted)
             if one.path not in paths:
                 paths.add(one.path)
                 yield _diagnosis(one, fork)
@@ -61,7 +61,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 def _held_against_most(
     logs: Sequence[ExaminedDirectory],
-    patient: ExaminedDirectory,
+    examined: ExaminedDirectory,
     reference: ExaminedDirectory,
     offset: int,
     mine: _Batch,
@@ -71,16 +71,16 @@ def _held_against_most(
     others = [
         (log, _batch_at(log.statistics, offset))
         for log in logs
-        if log is not patient and log is not reference
+        if log is not examined and log is not reference
     ]
-    with_mine = (patient, *(directory for directory, batch in others if batch == mine))
+    with_mine = (examined, *(directory for directory, batch in others if batch == mine))
     with_theirs = (reference, *(directory for directory, batch in others if batch == theirs))
     if mine.epoch == theirs.epoch and len(with_mine) > len(with_theirs):
         return reference, _Parting(
-            offset, patient, theirs, mine, with_mine, True, len(with_theirs) == 1
+            offset, examined, theirs, mine, with_mine, True, len(with_theirs) == 1
         )
     is_majority = len(with_theirs) > len(with_mine)
-    return patient, _Parting(
+    return examined, _Parting(
         offset, reference, mine, theirs, with_theirs, is_majority, len(with_mine) == 1
     )
 
@@ -116,7 +116,7 @@ def _parts(one: LogStatistics, other: LogStatistics) -> tuple[int, _Batch, _Batc
     return None
 
 
-def _diagnosis(patient: ExaminedDirectory, fork: _Parting) -> Diagnosis:
+def _diagnosis(examined: ExaminedDirectory, fork: _Parting) -> Diagnosis:
     same_epoch = fork.mine.epoch == fork.theirs.epoch
     only_epoch = fork.mine.crc == fork.theirs.crc
     kind = kinds.SAME_PLACE if same_epoch else log_kinds.DIVERGED
@@ -129,12 +129,12 @@ def _diagnosis(patient: ExaminedDirectory, fork: _Parting) -> Diagnosis:
     severity = None
     if not (same_epoch or only_epoch) and fork.offset > 0:
         severity = divergence_advice.tail_severity(
-            patient.statistics.epochs[-1],
+            examined.statistics.epochs[-1],
             fork.theirs.epoch,
             alone=fork.is_alone,
             others=len(fork.agreeing),
             snapshot_beyond=any(
-                snapshot.offset > fork.offset for snapshot in patient.summary.snapshots
+                snapshot.offset > fork.offset for snapshot in examined.summary.snapshots
             ),
         )
     if same_epoch:
@@ -147,7 +147,7 @@ def _diagnosis(patient: ExaminedDirectory, fork: _Parting) -> Diagnosis:
         advice = divergence_advice.NOTHING_IN_COMMON
     return Diagnosis(
         finding=kind.at(
-            patient.path,
+            examined.path,
             text,
             offset=fork.offset,
             expected=f"the batch of epoch {fork.theirs.epoch} that {fork.other.path} has",
@@ -155,19 +155,19 @@ def _diagnosis(patient: ExaminedDirectory, fork: _Parting) -> Diagnosis:
             advice=advice,
             severity=severity,
         ),
-        directory=patient.path,
+        directory=examined.path,
         evidence=(
             _evidence(fork.other, fork.offset, fork.theirs, "a"),
-            _evidence(patient, fork.offset, fork.mine, "another"),
+            _evidence(examined, fork.offset, fork.mine, "another"),
         ),
         commands=(
-            shell_text.keep_copy(patient.path),
-            shell_text.on(patient.path, "dump-log", "--offsets", f"{fork.offset}.."),
+            shell_text.keep_copy(examined.path),
+            shell_text.on(examined.path, "dump-log", "--offsets", f"{fork.offset}.."),
             shell_text.on(fork.other.path, "dump-log", "--offsets", f"{fork.offset}.."),
         ),
     )
 
 
-def _evidence(patient: ExaminedDirectory, offset: int, batch: _Batch, which: str) -> Evidence:
+def _evidence(examined: ExaminedDirectory, offset: int, batch: _Batch, which: str) -> Evidence:
     text = f"{which} batch of epoch {batch.epoch}, crc {batch.crc:08x}"
-    return Evidence(file=patient.path, offset=offset, found=text)
+    return Evidence(file=examined.path, offset=offset, found=text)

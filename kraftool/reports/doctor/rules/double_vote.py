@@ -30,21 +30,21 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        for patient in patients:
-            election = _other_vote(patient, patients)
+    for directories in examination.clusters():
+        for examined in directories:
+            election = _other_vote(examined, directories)
             if election is not None:
-                yield _diagnosis(examination, patient, election)
+                yield _diagnosis(examination, examined, election)
 
 
 def _other_vote(
-    patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]
+    examined: ExaminedDirectory, directories: Sequence[ExaminedDirectory]
 ) -> LoggedElection | None:
     """The election of quorum-state's epoch that the node decided for another than it says."""
-    state, node = patient.summary.quorum_state, patient.summary.node
+    state, node = examined.summary.quorum_state, examined.summary.node
     if state is None or state.voted_id < 0 or node.node_id is None:
         return None
-    for one in patients:
+    for one in directories:
         for election in one.statistics.elections:
             if (
                 election.epoch == state.leader_epoch
@@ -56,12 +56,12 @@ def _other_vote(
 
 
 def _diagnosis(
-    examination: Examination, patient: ExaminedDirectory, election: LoggedElection
+    examination: Examination, examined: ExaminedDirectory, election: LoggedElection
 ) -> Diagnosis:
-    state = patient.summary.quorum_state
+    state = examined.summary.quorum_state
     assert state is not None, "a quorum-state has a vote"
-    file, id = patient.source.quorum_state_file, patient.node_id
-    copies = (directory.path for directory in examination.patients if directory.is_read)
+    file, id = examined.source.quorum_state_file, examined.node_id
+    copies = (directory.path for directory in examination.directories if directory.is_read)
     return Diagnosis(
         finding=KIND.at(
             file,
@@ -71,7 +71,7 @@ def _diagnosis(
             expected=str(election.leader_id),
             found=str(state.voted_id),
         ),
-        directory=patient.path,
+        directory=examined.path,
         evidence=(
             Evidence.of_election(election, with_votes=True),
             Evidence(

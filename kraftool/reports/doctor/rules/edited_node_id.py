@@ -14,25 +14,25 @@ from kraftool.reports.findings.kinds import directory as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        owner, settings = _owner(patient), patient.source.settings
+    for examined in examination.directories:
+        owner, settings = _owner(examined), examined.source.settings
         configured = settings.node_id if settings is not None else None
         # Settings with another id than meta.properties are reported by themselves.
-        if owner is None or configured not in (None, patient.node_id):
+        if owner is None or configured not in (None, examined.node_id):
             continue
         finding = kinds.NODE_ID_EDITED.at(
-            patient.source.meta_file or patient.path,
+            examined.source.meta_file or examined.path,
             f"the directory.id is broker {owner}'s",
             field="node.id",
             expected=str(owner),
-            found=str(patient.node_id),
+            found=str(examined.node_id),
         )
-        yield next_steps.diagnosis(finding, examination, patient)
+        yield next_steps.diagnosis(finding, examination, examined)
 
 
-def _owner(patient: ExaminedDirectory) -> int | None:
+def _owner(examined: ExaminedDirectory) -> int | None:
     """The broker that registered the directory's id, if that is not the directory's node."""
-    node, state = patient.summary.node, patient.state
+    node, state = examined.summary.node, examined.state
     if state is None or node.node_id is None or node.directory_id is None:
         return None
     owners = {

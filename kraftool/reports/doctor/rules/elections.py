@@ -29,19 +29,21 @@ _SUSTAINED_HOURS = 4
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        best = max(patients, key=lambda patient: (_end(patient), len(patient.statistics.elections)))
+    for directories in examination.clusters():
+        best = max(
+            directories, key=lambda examined: (_end(examined), len(examined.statistics.elections))
+        )
         yield from _of(examination, best)
 
 
-def _end(patient: ExaminedDirectory) -> tuple[int, int]:
-    log = patient.summary.log
+def _end(examined: ExaminedDirectory) -> tuple[int, int]:
+    log = examined.summary.log
     return ((log.last_epoch or 0), log.end) if log is not None else (-1, -1)
 
 
-def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagnosis]:
-    log = patient.summary.log
-    elections = list(patient.statistics.elections)
+def _of(examination: Examination, examined: ExaminedDirectory) -> Iterator[Diagnosis]:
+    log = examined.summary.log
+    elections = list(examined.statistics.elections)
     if log is None or log.last_timestamp is None or not elections:
         return
     end = log.last_timestamp
@@ -69,7 +71,7 @@ def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagno
             expected="at most 1 an hour",
             found=str(len(logged_elections)),
         ),
-        directory=patient.path,
+        directory=examined.path,
         evidence=tuple(
             Evidence(
                 file=led.file, position=led.position, offset=led.offset,
@@ -82,6 +84,6 @@ def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagno
         ),
         commands=(
             tools.on_all(examination, "timeline"),
-            tools.quorum(examination, patient, "describe", "--replication"),
+            tools.quorum(examination, examined, "describe", "--replication"),
         ),
     )  # fmt: skip

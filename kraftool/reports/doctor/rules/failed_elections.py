@@ -33,8 +33,8 @@ _FASTEST_ELECTION_MS = 500
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     seen: set[tuple[int, int]] = set()
-    for patient in examination.patients:
-        for election in patient.statistics.elections:
+    for examined in examination.directories:
+        for election in examined.statistics.elections:
             skipped = election.epoch - election.before_epoch - 1
             if (
                 election.before_epoch < 0
@@ -63,7 +63,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     severity=Severity.INFO if by_hand else None,
                     advice="" if by_hand else None,
                 ),
-                directory=patient.path,
+                directory=examined.path,
                 evidence=(_evidence(election),),
                 commands=() if by_hand else (tools.on_all(examination, "timeline"),),
             )

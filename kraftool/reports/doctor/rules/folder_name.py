@@ -29,11 +29,11 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        if not patient.odd_folders or not _is_broker(patient):
+    for examined in examination.directories:
+        if not examined.odd_folders or not _is_broker(examined):
             continue
-        for name in patient.odd_folders:
-            folder = os.path.join(patient.path, name)
+        for name in examined.odd_folders:
+            folder = os.path.join(examined.path, name)
             yield Diagnosis(
                 finding=KIND.at(
                     folder,
@@ -41,15 +41,15 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     expected="TOPIC-PARTITION",
                     found=name,
                 ),
-                directory=patient.path,
+                directory=examined.path,
                 evidence=(Evidence(file=folder, found="a folder"),),
-                commands=(*tools.stop_first(patient), shell_text.aside(folder)),
+                commands=(*tools.stop_first(examined), shell_text.aside(folder)),
             )
 
 
-def _is_broker(patient: ExaminedDirectory) -> bool:
+def _is_broker(examined: ExaminedDirectory) -> bool:
     """A controller by itself never looks at the folders."""
-    plays = patient.source.plays("broker")
+    plays = examined.source.plays("broker")
     if plays is not None:
         return plays
-    return bool(patient.source.folders.topics) or patient.node_id in patient.summary.brokers
+    return bool(examined.source.folders.topics) or examined.node_id in examined.summary.brokers

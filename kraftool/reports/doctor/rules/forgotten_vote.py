@@ -37,52 +37,52 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        for patient in patients:
-            election = _newest_vote(patient, patients)
-            state = patient.summary.quorum_state
-            if election is None or state is None or _is_stale(patient, examination):
+    for directories in examination.clusters():
+        for examined in directories:
+            election = _newest_vote(examined, directories)
+            state = examined.summary.quorum_state
+            if election is None or state is None or _is_stale(examined, examination):
                 continue
-            if election.epoch > max(state.leader_epoch, _started_epoch(patient) - 1):
-                yield _diagnosis(examination, patient, election, state.leader_epoch)
+            if election.epoch > max(state.leader_epoch, _started_epoch(examined) - 1):
+                yield _diagnosis(examination, examined, election, state.leader_epoch)
 
 
-def _is_stale(patient: ExaminedDirectory, examination: Examination) -> bool:
+def _is_stale(examined: ExaminedDirectory, examination: Examination) -> bool:
     """True if the voters have another directory for its node: this one has no vote to forget."""
-    voters = examination.voters_of(patient)
-    return voters is not None and is_stale(patient.source, voters)
+    voters = examination.voters_of(examined)
+    return voters is not None and is_stale(examined.source, voters)
 
 
 def _newest_vote(
-    patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]
+    examined: ExaminedDirectory, directories: Sequence[ExaminedDirectory]
 ) -> LoggedElection | None:
     """The election of the highest epoch that this node led or gave its vote in."""
-    node = patient.summary.node
+    node = examined.summary.node
     if node.node_id is None:
         return None
     voted = [
         election
-        for one in patients
+        for one in directories
         for election in one.statistics.elections
         if election.had_vote_of(node.node_id, node.directory_id)
     ]
     return max(voted, key=lambda election: election.epoch, default=None)
 
 
-def _started_epoch(patient: ExaminedDirectory) -> int:
+def _started_epoch(examined: ExaminedDirectory) -> int:
     """The epoch that Kafka takes from log and snapshots when it starts here."""
-    log, newest = patient.summary.log, patient.summary.newest_snapshot
+    log, newest = examined.summary.log, examined.summary.newest_snapshot
     last = log.last_epoch if log is not None else None
     return max(last if last is not None else 0, newest.epoch if newest is not None else 0)
 
 
 def _diagnosis(
-    examination: Examination, patient: ExaminedDirectory, election: LoggedElection, epoch: int
+    examination: Examination, examined: ExaminedDirectory, election: LoggedElection, epoch: int
 ) -> Diagnosis:
-    id = patient.node_id
+    id = examined.node_id
     did = "led" if election.leader_id == id else f"gave {election.leader_id} its vote in"
-    file = patient.source.quorum_state_file
-    live = patient.is_live
+    file = examined.source.quorum_state_file
+    live = examined.is_live
     return Diagnosis(
         finding=KIND.at(
             file,
@@ -94,7 +94,7 @@ def _diagnosis(
             severity=Severity.INFO if live else None,
             advice="its Kafka is running: the files were read at different times" if live else None,
         ),
-        directory=patient.path,
+        directory=examined.path,
         evidence=(
             Evidence.of_election(election, with_votes=True),
             Evidence(file=file, found=f"leaderEpoch {epoch}"),

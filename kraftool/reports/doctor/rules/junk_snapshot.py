@@ -31,13 +31,13 @@ _BROKEN = frozenset(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        log, newest = patient.summary.log, patient.summary.loaded_snapshot
-        if log is None or newest is None or newest.offset == 0 or patient.is_live:
+    for examined in examination.directories:
+        log, newest = examined.summary.log, examined.summary.loaded_snapshot
+        if log is None or newest is None or newest.offset == 0 or examined.is_live:
             continue
         ends = (log.last_epoch if log.last_epoch is not None else -1, log.end)
         wipes = newest.epoch > ends[0] or (newest.epoch == ends[0] and newest.offset > ends[1])
-        why = _broken(patient, newest) if wipes else ""
+        why = _broken(examined, newest) if wipes else ""
         if not why:
             continue
         yield Diagnosis(
@@ -48,44 +48,44 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 expected=f"a snapshot up to offset {ends[1]} of epoch {ends[0]}",
                 found=f"offset {newest.offset} of epoch {newest.epoch}",
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=(
                 Evidence(file=newest.file, found=f"{newest.size} bytes: {why}"),
                 Evidence(
-                    file=patient.path, offset=ends[1],
+                    file=examined.path, offset=ends[1],
                     found=f"the log ends here in epoch {ends[0]}",
                 ),
             ),
             commands=(
                 shell_text.aside(newest.file)
-                if _is_spare(patient)
-                else shell_text.keep_copy(patient.path),
-                shell_text.on(patient.path, "verify-log"),
+                if _is_spare(examined)
+                else shell_text.keep_copy(examined.path),
+                shell_text.on(examined.path, "verify-log"),
             ),
         )  # fmt: skip
 
 
-def _is_spare(patient: ExaminedDirectory) -> bool:
+def _is_spare(examined: ExaminedDirectory) -> bool:
     """True if Kafka starts without the newest snapshot: something else has the log's beginning."""
-    log, newest = patient.summary.log, patient.summary.loaded_snapshot
+    log, newest = examined.summary.log, examined.summary.loaded_snapshot
     return log is not None and (
         log.start == 0
         or any(
             snapshot.intact and log.start <= snapshot.offset <= log.intact_end
-            for snapshot in patient.summary.snapshots
+            for snapshot in examined.summary.snapshots
             if snapshot is not newest
         )
     )
 
 
-def _broken(patient: ExaminedDirectory, snapshot: SnapshotSummary) -> str:
+def _broken(examined: ExaminedDirectory, snapshot: SnapshotSummary) -> str:
     findings = [
         finding
-        for file in patient.files
+        for file in examined.files
         if file.name == snapshot.file
         for finding in file_findings(file)
     ]
-    findings += patient.state.findings if patient.state is not None else ()
+    findings += examined.state.findings if examined.state is not None else ()
     for finding in findings:
         if finding.code in _BROKEN and finding.file == snapshot.file:
             return finding.text

@@ -24,8 +24,8 @@ _MOST_RECORDS = 1000
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        logs = [(directory, directory.summary.log) for directory in patients]
+    for directories in examination.clusters():
+        logs = [(directory, directory.summary.log) for directory in directories]
         ends = [
             (directory, log)
             for directory, log in logs
@@ -34,7 +34,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if len(ends) < 2:
             continue
         first, furthest = max(ends, key=lambda end: (end[1].last_epoch or 0, end[1].end))
-        for patient, log in ends:
+        for examined, log in ends:
             behind = furthest.end - log.end
             if log.last_epoch != furthest.last_epoch or behind <= _MOST_RECORDS:
                 continue
@@ -43,17 +43,17 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             late = (furthest.last_timestamp or 0) - (log.last_timestamp or 0)
             yield Diagnosis(
                 finding=KIND.at(
-                    patient.path,
+                    examined.path,
                     f"its log ends {behind} records and {late / 1000:.0f} s before that of"
                     f" {first.path}, both in epoch {log.last_epoch}",
                     offset=log.end,
                     expected=str(furthest.end),
                     found=str(log.end),
                 ),
-                directory=patient.path,
+                directory=examined.path,
                 evidence=tuple(
                     Evidence(file=directory.path, offset=end.end, found="the log ends here")
-                    for directory, end in ((first, furthest), (patient, log))
+                    for directory, end in ((first, furthest), (examined, log))
                 ),
-                commands=(tools.quorum(examination, patient, "describe", "--replication"),),
+                commands=(tools.quorum(examination, examined, "describe", "--replication"),),
             )

@@ -31,8 +31,8 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        voters = examination.voters_of(patients[0])
+    for directories in examination.clusters():
+        voters = examination.voters_of(directories[0])
         if voters is None or len(voters.voters) < 2:
             continue
         if voters.source not in (VoterSource.RECORD, VoterSource.PROPERTIES):
@@ -44,7 +44,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         ids = ", ".join(str(voter.id) for voter in local)
         yield Diagnosis(
             finding=KIND.at(
-                voters.file or patients[0].settings_file,
+                voters.file or directories[0].settings_file,
                 f"voters {ids} are recorded at addresses of the machine itself"
                 + (": this quorum works only on one machine" if together else ""),
                 offset=voters.offset,
@@ -62,7 +62,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             )
             if not together
             else (),
-            commands=() if together else _commands(examination, patients[0], local),
+            commands=() if together else _commands(examination, directories[0], local),
         )  # fmt: skip
 
 
@@ -71,16 +71,16 @@ def _is_local(voter: Voter) -> bool:
 
 
 def _commands(
-    examination: Examination, patient: ExaminedDirectory, local: list[Voter]
+    examination: Examination, examined: ExaminedDirectory, local: list[Voter]
 ) -> tuple[str, ...]:
     listeners = {name for voter in local for name in [*voter.endpoints][:1]}
     name = min(listeners, default="CONTROLLER")
-    of_node = {directory.node_id: directory.settings_file for directory in examination.patients}
+    of_node = {directory.node_id: directory.settings_file for directory in examination.directories}
     files = [of_node.get(voter.id) or f"server.properties of node {voter.id}" for voter in local]
     return (
         *(
             shell_text.settings(file, "advertised.listeners", f"{name}://{shell_text.ANYWHERE}")
             for file in files
         ),
-        tools.quorum(examination, patient, "describe", "--status"),
+        tools.quorum(examination, examined, "describe", "--status"),
     )

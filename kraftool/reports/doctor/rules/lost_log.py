@@ -22,10 +22,10 @@ _MOST_NAMED = 3
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        if any(directory.source.has_metadata for directory in patients):
+    for directories in examination.clusters():
+        if any(directory.source.has_metadata for directory in directories):
             continue
-        for directory in patients:
+        for directory in directories:
             left = _left_by_a_run(directory)
             if left and not _may_be_without(directory):
                 yield _diagnosis(directory, left)

@@ -23,7 +23,7 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for directory in examination.patients:
+    for directory in examination.directories:
         if not directory.source.has_metadata:
             continue
         for name in directory.source.folders.metadata_copies:

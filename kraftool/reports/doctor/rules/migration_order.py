@@ -30,49 +30,49 @@ _STATIC, _DYNAMIC = "controller.quorum.voters", "controller.quorum.bootstrap.ser
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        levels = [directory.source.kraft_version for directory in patients]
+    for directories in examination.clusters():
+        levels = [directory.source.kraft_version for directory in directories]
         if not any(level is not None for level in levels) or any(levels):
             continue
-        if any(directory.source.newest is not None for directory in patients):
+        if any(directory.source.newest is not None for directory in directories):
             continue  # a 0-0 checkpoint names voters that the log does not know of yet
-        for patient in patients:
-            settings = patient.source.settings
+        for examined in directories:
+            settings = examined.source.settings
             if settings is None or settings.static_voters or not settings.bootstrap_servers:
                 continue
             bootstrap = ",".join(settings.bootstrap_servers)
             yield Diagnosis(
                 finding=KIND.at(
-                    patient.settings_file,
+                    examined.settings_file,
                     f"kraft.version is 0, but the settings no longer have {_STATIC}",
                     field=_STATIC,
-                    expected=_voters(examination, patient),
+                    expected=_voters(examination, examined),
                 ),
-                directory=patient.path,
+                directory=examined.path,
                 evidence=(
-                    Evidence(file=patient.path, found="no KRaftVersion record: kraft.version 0"),
-                    Evidence(file=patient.settings_file, found=f"{_DYNAMIC}={bootstrap}"),
+                    Evidence(file=examined.path, found="no KRaftVersion record: kraft.version 0"),
+                    Evidence(file=examined.settings_file, found=f"{_DYNAMIC}={bootstrap}"),
                 ),
                 commands=(
                     shell_text.settings(
-                        patient.settings_file, _STATIC, _voters(examination, patient)
+                        examined.settings_file, _STATIC, _voters(examination, examined)
                     ),
                     shell_text.line(
-                        "kafka-features", *tools.controller(examination, patient),
+                        "kafka-features", *tools.controller(examination, examined),
                         "upgrade", "--feature", "kraft.version=1",
                     ),
-                    tools.quorum(examination, patient, "describe", "--status"),
+                    tools.quorum(examination, examined, "describe", "--status"),
                 ),
             )  # fmt: skip
 
 
-def _voters(examination: Examination, patient: ExaminedDirectory) -> str:
+def _voters(examination: Examination, examined: ExaminedDirectory) -> str:
     """The setting as another node has it, or as far as the last election tells it."""
-    for directory in (patient, *examination.patients):
+    for directory in (examined, *examination.directories):
         other = directory.source.settings
         if other is not None and other.static_voters:
             return ",".join(map(shown_voter, other.static_voters))
-    voters = patient.source.in_force
+    voters = examined.source.in_force
     if voters is not None and voters.source is VoterSource.LEADER_CHANGE:
         return ",".join(f"{voter.id}@{shell_text.ANYWHERE}" for voter in voters.voters)
     return f"id@{shell_text.ANYWHERE},…"

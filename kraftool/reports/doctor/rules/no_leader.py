@@ -32,17 +32,17 @@ _MANY = 10
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        state, log = patient.summary.quorum_state, patient.summary.log
+    for examined in examination.directories:
+        state, log = examined.summary.quorum_state, examined.summary.log
         if state is None or log is None or log.last_epoch is None:
             continue
-        if patient.source.begins_planned_epoch:
+        if examined.source.begins_planned_epoch:
             continue
         ahead = state.leader_epoch - log.last_epoch
-        if ahead < _MANY or state.leader_id >= 0 or _led_later(examination, patient):
+        if ahead < _MANY or state.leader_id >= 0 or _led_later(examination, examined):
             continue
         since = _time(log.last_timestamp)
-        file = patient.source.quorum_state_file
+        file = examined.source.quorum_state_file
         yield Diagnosis(
             finding=KIND.at(
                 file,
@@ -51,7 +51,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 expected=f"{log.last_epoch}, the log's last epoch, or slightly more",
                 found=str(state.leader_epoch),
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=(
                 Evidence(
                     file=file,
@@ -59,26 +59,26 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     f" {state.voted_id}",
                 ),
                 Evidence(
-                    file=patient.path,
+                    file=examined.path,
                     offset=log.end - 1,
                     found=f"the last record is of epoch {log.last_epoch}, {since}",
                 ),
             ),
             commands=(
-                tools.quorum(examination, patient, "describe", "--status"),
+                tools.quorum(examination, examined, "describe", "--status"),
                 tools.on_all(examination, "diff-voters"),
             ),
         )
 
 
-def _led_later(examination: Examination, patient: ExaminedDirectory) -> bool:
+def _led_later(examination: Examination, examined: ExaminedDirectory) -> bool:
     """True if another node has records of such a late epoch: the quorum went on without this."""
-    state = patient.summary.quorum_state
+    state = examined.summary.quorum_state
     epoch = state.leader_epoch if state is not None else 0
     logs = [
         directory.summary.log
-        for directory in examination.patients
-        if examination.same_cluster(directory.source, patient.source)
+        for directory in examination.directories
+        if examination.same_cluster(directory.source, examined.source)
     ]
     return any(log is not None and (log.last_epoch or -1) >= epoch for log in logs)
 

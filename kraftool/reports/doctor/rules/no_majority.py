@@ -30,17 +30,17 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        voters = examination.voters_of(patients[0])
+    for directories in examination.clusters():
+        voters = examination.voters_of(directories[0])
         if voters is None or len(voters.voters) < 2:
             continue
-        given = [_of(voter, patients) for voter in voters.voters]
+        given = [_of(voter, directories) for voter in voters.voters]
         if not all(given):
             continue
         troubles = [
-            (voter, patient, trouble)
+            (voter, examined, trouble)
             for voter, several in zip(voters.voters, given, strict=True)
-            for patient, trouble in [_best(voter, several)]
+            for examined, trouble in [_best(voter, several)]
             if trouble
         ]
         if len(voters.voters) - len(troubles) >= voters.voters.majority:
@@ -55,28 +55,30 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 found=str(len(voters.voters) - len(troubles)),
             ),
             evidence=tuple(
-                Evidence(file=patient.path, found=f"voter {voter.id}: {trouble}")
-                for voter, patient, trouble in troubles
+                Evidence(file=examined.path, found=f"voter {voter.id}: {trouble}")
+                for voter, examined, trouble in troubles
             ),
             commands=(tools.on_all(examination, "diff-voters"),),
         )
 
 
-def _of(voter: Voter, patients: Sequence[ExaminedDirectory]) -> list[ExaminedDirectory]:
+def _of(voter: Voter, directories: Sequence[ExaminedDirectory]) -> list[ExaminedDirectory]:
     return [
-        directory for directory in patients if directory.is_read and directory.node_id == voter.id
+        directory
+        for directory in directories
+        if directory.is_read and directory.node_id == voter.id
     ]
 
 
-def _best(voter: Voter, patients: Sequence[ExaminedDirectory]) -> tuple[ExaminedDirectory, str]:
+def _best(voter: Voter, directories: Sequence[ExaminedDirectory]) -> tuple[ExaminedDirectory, str]:
     """The directory of a voter that can vote, or the first with what keeps it from that."""
-    troubles = [(directory, _trouble(voter, directory)) for directory in patients]
+    troubles = [(directory, _trouble(voter, directory)) for directory in directories]
     return next((trouble for trouble in troubles if not trouble[1]), troubles[0])
 
 
-def _trouble(voter: Voter, patient: ExaminedDirectory) -> str:
-    directory_id = patient.summary.node.directory_id
+def _trouble(voter: Voter, examined: ExaminedDirectory) -> str:
+    directory_id = examined.summary.node.directory_id
     if not matches(voter, directory_id):
         return f"its directory.id is {directory_id}, but the voter set has {voter.directory_id}"
-    refused = patient.judged.keeps_from_starting
+    refused = examined.judged.keeps_from_starting
     return f"Kafka refuses to start: {refused.text} ({refused.code})" if refused else ""

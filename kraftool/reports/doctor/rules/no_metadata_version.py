@@ -26,7 +26,7 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         if state.image.features.metadata_version is not None or not state.records:
             continue
         if not (state.has_its_beginning and state.is_whole) or state.open_transaction is not None:
@@ -34,17 +34,17 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         image = state.image
         if not (image.cluster.brokers or image.cluster.controllers or image.topics.by_id):
             continue  # what was begun was aborted, and nothing came after it yet
-        controller = tools.controller(examination, patient)
+        controller = tools.controller(examination, examined)
         yield Diagnosis(
             finding=KIND.at(
-                patient.path,
+                examined.path,
                 f"{state.records} records up to offset {state.end_offset - 1}, and no record sets"
                 f" {METADATA_VERSION}",
             ),
-            directory=patient.path,
-            evidence=(Evidence(file=patient.path, found="no FeatureLevelRecord"),),
+            directory=examined.path,
+            evidence=(Evidence(file=examined.path, found="no FeatureLevelRecord"),),
             commands=(
-                shell_text.on(patient.path, "dump-log", "--type", "AbortTransactionRecord"),
+                shell_text.on(examined.path, "dump-log", "--type", "AbortTransactionRecord"),
                 shell_text.line("kafka-features", *controller, "describe"),
             ),
         )

@@ -26,28 +26,28 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        log, newest = patient.summary.log, patient.summary.newest_snapshot
+    for examined in examination.directories:
+        log, newest = examined.summary.log, examined.summary.newest_snapshot
         if log is None or (newest is not None and newest.offset > 0):
             continue
         if log.start > 0:
             continue  # a snapshot is missing that was there, which is another matter
-        trigger = triggers(patient)
-        late = overdue(patient, log, log.first_timestamp)
+        trigger = triggers(examined)
+        late = overdue(examined, log, log.first_timestamp)
         if not late and log.size <= trigger.by_bytes:
             continue
         what = f"{late} of log" if late else f"{log.size} bytes of log"
         yield Diagnosis(
             finding=KIND.at(
-                patient.path,
+                examined.path,
                 f"{what} but no snapshot",
                 expected=f"a snapshot by {trigger.words}",
                 found="none",
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=(
                 Evidence(
-                    file=patient.path,
+                    file=examined.path,
                     found=f"offsets {log.start} to {log.end - 1}, {log.size} bytes in"
                     f" {log.segments} segments",
                 ),
@@ -56,6 +56,6 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 shell_text.line(
                     "grep", "-n", "SnapshotGenerator\\|SnapshotEmitter\\|FaultHandler", "server.log"
                 ),
-                shell_text.on(patient.path, "verify-log"),
+                shell_text.on(examined.path, "verify-log"),
             ),
         )

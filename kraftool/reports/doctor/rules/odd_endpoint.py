@@ -26,8 +26,8 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        voters = examination.voters_of(patients[0])
+    for directories in examination.clusters():
+        voters = examination.voters_of(directories[0])
         if voters is None:
             continue
         for voter in voters.voters:
@@ -37,12 +37,13 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     continue
                 name = listener if voters.is_recorded else "CONTROLLER"
                 of_node = {
-                    directory.node_id: directory.settings_file for directory in examination.patients
+                    directory.node_id: directory.settings_file
+                    for directory in examination.directories
                 }
                 file = of_node.get(voter.id) or f"server.properties of node {voter.id}"
                 yield Diagnosis(
                     finding=KIND.at(
-                        voters.file or patients[0].settings_file,
+                        voters.file or directories[0].settings_file,
                         f"voter {voter.id} cannot be reached at its endpoint: {why}",
                         offset=voters.offset,
                         field="endpoints",

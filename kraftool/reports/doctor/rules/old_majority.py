@@ -48,8 +48,8 @@ class _Old:
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        given = [directory for directory in patients if directory.is_read]
+    for directories in examination.clusters():
+        given = [directory for directory in directories if directory.is_read]
         sources = with_verdicts([directory.source for directory in given])
         of = dict(zip(map(id, sources), given, strict=True))
         newest = newest_source(sources)
@@ -111,10 +111,10 @@ def _diagnosis(
     advice = f"do not start {ids} before the current voters have a leader"
     if removed:
         advice += f". Never start {_ids(sorted(removed))}: it was removed. Keep it offline"
-    patient = of[id(old.candidate)]
+    examined = of[id(old.candidate)]
     return Diagnosis(
         finding=KIND.at(
-            patient.path,
+            examined.path,
             f"{ids} use the voter set {before} and do not have the later ones since offset"
             f" {now.offset}, {after}. They are a majority of the earlier voters and can elect"
             f" a leader{beside}",

@@ -32,11 +32,11 @@ def _moment(timestamp_ms: int | None) -> str:
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        log, newest = patient.summary.log, patient.summary.newest_snapshot
+    for examined in examination.directories:
+        log, newest = examined.summary.log, examined.summary.newest_snapshot
         if log is None or newest is None or newest.offset == 0:
             continue
-        late = overdue(patient, log, newest.timestamp)
+        late = overdue(examined, log, newest.timestamp)
         if not late or newest.offset >= log.end:
             continue
         yield Diagnosis(
@@ -44,17 +44,17 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 newest.file,
                 f"the newest snapshot is {late} older than the log's last record",
                 offset=newest.offset,
-                expected=f"a newer one by {triggers(patient).words}",
+                expected=f"a newer one by {triggers(examined).words}",
                 found=f"{log.end - newest.offset} records since",
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=(
                 Evidence(
                     file=newest.file,
                     found=f"offset {newest.offset}, of records up to {_moment(newest.timestamp)}",
                 ),
                 Evidence(
-                    file=patient.path,
+                    file=examined.path,
                     offset=log.end - 1,
                     found=f"the last record, written {_moment(log.last_timestamp)}",
                 ),
@@ -63,6 +63,6 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 shell_text.line(
                     "grep", "-n", "SnapshotGenerator\\|SnapshotEmitter\\|FaultHandler", "server.log"
                 ),
-                shell_text.on(patient.path, "verify-log"),
+                shell_text.on(examined.path, "verify-log"),
             ),
         )

@@ -12,23 +12,23 @@ from kraftool.reports.text import shell_text
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         known = state.image.topics.by_name
         for resource, configs in state.image.configs.resources.items():
             if resource.type != TOPIC or resource.name in known:
                 continue
             keys = ", ".join(sorted(configs))
-            server = tools.broker(patient)
+            server = tools.broker(examined)
             yield Diagnosis(
                 finding=kinds.TOPIC_CONFIG.at(
-                    patient.path,
+                    examined.path,
                     f"topic {resource.name} does not exist but has configs: {keys}",
                     found=keys,
                 ),
-                directory=patient.path,
+                directory=examined.path,
                 evidence=(
                     Evidence(
-                        file=state.snapshot or patient.path,
+                        file=state.snapshot or examined.path,
                         found=f"ConfigRecord of topic {resource.name}: {keys}",
                     ),
                 ),

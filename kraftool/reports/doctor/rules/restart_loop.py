@@ -24,10 +24,10 @@ _MANY = 5
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        patient = max(patients, key=lambda patient: patient.statistics.rank)
+    for directories in examination.clusters():
+        examined = max(directories, key=lambda examined: examined.statistics.rank)
         by_broker: defaultdict[int, list[BrokerStart]] = defaultdict(list)
-        for start in patient.statistics.starts:
+        for start in examined.statistics.starts:
             if not by_broker[start.broker_id] or (
                 by_broker[start.broker_id][-1].incarnation_id != start.incarnation_id
             ):
@@ -45,7 +45,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     offset=busiest[-1].offset,
                     found=f"{len(busiest)} incarnations",
                 ),
-                directory=patient.path,
+                directory=examined.path,
                 evidence=tuple(
                     Evidence(
                         file=broker_start.file,

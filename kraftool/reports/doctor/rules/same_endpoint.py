@@ -22,8 +22,8 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        voters = examination.voters_of(patients[0])
+    for directories in examination.clusters():
+        voters = examination.voters_of(directories[0])
         seen: dict[Endpoint, int] = {}
         for voter in voters.voters if voters is not None else ():
             for listener, endpoint in voter.endpoints.items():
@@ -33,7 +33,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     continue
                 yield Diagnosis(
                     finding=KIND.at(
-                        voters.file or patients[0].settings_file,
+                        voters.file or directories[0].settings_file,
                         f"voters {other} and {voter.id} have the same endpoint",
                         offset=voters.offset,
                         field="endpoints",

@@ -28,36 +28,36 @@ _DEFAULT = "GSSAPI"
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        settings = patient.source.settings
+    for examined in examination.directories:
+        settings = examined.source.settings
         if settings is None or "controller" not in settings.roles:
             continue
-        listener = _items(patient.setting("controller.listener.names"))[:1]
-        if not listener or not _protocol(patient, listener[0]).startswith("SASL_"):
+        listener = _items(examined.setting("controller.listener.names"))[:1]
+        if not listener or not _protocol(examined, listener[0]).startswith("SASL_"):
             continue
-        mechanism = (patient.setting(_MECHANISM) or _DEFAULT).upper()
+        mechanism = (examined.setting(_MECHANISM) or _DEFAULT).upper()
         own = f"listener.name.{listener[0].lower()}.{_ENABLED}"
-        key = own if patient.setting(own) else _ENABLED
-        enabled = _items(patient.setting(key)) or [_DEFAULT]
+        key = own if examined.setting(own) else _ENABLED
+        enabled = _items(examined.setting(key)) or [_DEFAULT]
         if not all(name.startswith("SCRAM-") for name in (mechanism, *enabled)):
             continue
         yield Diagnosis(
             finding=KIND.at(
-                patient.settings_file,
+                examined.settings_file,
                 f"controllers log in at {listener[0]} with {mechanism}, and no mechanism other than"
                 " SCRAM is enabled there",
                 field=_MECHANISM,
                 expected="PLAIN",
                 found=mechanism,
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=(
-                Evidence(file=patient.settings_file, found=f"{_MECHANISM}={mechanism}"),
-                Evidence(file=patient.settings_file, found=f"{key}={','.join(enabled)}"),
+                Evidence(file=examined.settings_file, found=f"{_MECHANISM}={mechanism}"),
+                Evidence(file=examined.settings_file, found=f"{key}={','.join(enabled)}"),
             ),
             commands=(
-                shell_text.settings(patient.settings_file, _MECHANISM, "PLAIN"),
-                shell_text.settings(patient.settings_file, own, ",".join((*enabled, "PLAIN"))),
+                shell_text.settings(examined.settings_file, _MECHANISM, "PLAIN"),
+                shell_text.settings(examined.settings_file, own, ",".join((*enabled, "PLAIN"))),
             ),
         )
 
@@ -66,10 +66,10 @@ def _items(text: str) -> list[str]:
     return [word.strip().upper() for word in text.split(",") if word.strip()]
 
 
-def _protocol(patient: ExaminedDirectory, listener: str) -> str:
+def _protocol(examined: ExaminedDirectory, listener: str) -> str:
     """Return the security protocol of a listener: by the map, or by its own name."""
-    for entry in _items(patient.setting(_MAP)):
+    for entry in _items(examined.setting(_MAP)):
         name, _, protocol = entry.rpartition(":")
         if name.strip() == listener:
             return protocol.strip()
-    return "" if patient.setting(_MAP) else listener
+    return "" if examined.setting(_MAP) else listener

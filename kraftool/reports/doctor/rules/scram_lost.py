@@ -16,42 +16,42 @@ from kraftool.reports.verify.state_difference import StateDifference
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        newest = patient.summary.newest_snapshot
-        log = patient.summary.log
+    for examined in examination.directories:
+        newest = examined.summary.newest_snapshot
+        log = examined.summary.log
         if newest is None or log is None or not newest.intact or newest.offset == 0:
             continue
         if log.start > 0 or newest.offset > log.intact_end:
             continue  # what came before the log can only be known from another snapshot
-        if not patient.statistics.credentials_complete:
+        if not examined.statistics.credentials_complete:
             continue
-        expected = _expected(patient, newest)
-        snapshot_credentials = patient.statistics.snapshot_credentials.get(newest.file, set())
+        expected = _expected(examined, newest)
+        snapshot_credentials = examined.statistics.snapshot_credentials.get(newest.file, set())
         lost = sorted(expected.keys() - snapshot_credentials)
         if not lost:
             continue
         yield Diagnosis(
-            finding=_finding(newest, lost, expected, _removed(patient, newest)),
-            directory=patient.path,
+            finding=_finding(newest, lost, expected, _removed(examined, newest)),
+            directory=examined.path,
             evidence=tuple(
                 Evidence(
-                    file=patient.path,
+                    file=examined.path,
                     offset=expected[credential].offset,
                     found=f"UserScramCredentialRecord of {credential[0]}",
                 )
                 for credential in lost[:5]
             ),
-            commands=tuple(_commands(patient, lost[:5])),
+            commands=tuple(_commands(examined, lost[:5])),
         )
 
 
-def _commands(patient: ExaminedDirectory, lost: Sequence[Credential]) -> Iterator[str]:
+def _commands(examined: ExaminedDirectory, lost: Sequence[Credential]) -> Iterator[str]:
     """Yield the commands that set the passwords again. `read` keeps a password out of the shell's
     history. Each command is one line: a pasted second line would be read as the password."""
     yield "# each command waits until you type the user's password"
     for name, kind in lost:
         alter = shell_text.line(
-            "kafka-configs", *tools.broker(patient), "--alter",
+            "kafka-configs", *tools.broker(examined), "--alter",
             "--entity-type", "users", "--entity-name", name,
         )  # fmt: skip
         value = f"{MECHANISMS.get(kind, kind)}=[password=$password]"
@@ -83,21 +83,21 @@ def _finding(
     )
 
 
-def _removed(patient: ExaminedDirectory, snapshot: SnapshotSummary) -> set[int]:
+def _removed(examined: ExaminedDirectory, snapshot: SnapshotSummary) -> set[int]:
     """The mechanisms of which the log removes a credential before the snapshot's offset."""
     return {
         credential.credential[1]
-        for credential in patient.statistics.credentials
+        for credential in examined.statistics.credentials
         if credential.offset < snapshot.offset and not credential.present
     }
 
 
 def _expected(
-    patient: ExaminedDirectory, snapshot: SnapshotSummary
+    examined: ExaminedDirectory, snapshot: SnapshotSummary
 ) -> dict[tuple[str, int], CredentialChange]:
     """The credentials that the log has at the snapshot's offset."""
     credentials: dict[tuple[str, int], CredentialChange] = {}
-    for credential in patient.statistics.credentials:
+    for credential in examined.statistics.credentials:
         if credential.offset >= snapshot.offset:
             break
         if credential.present:

@@ -22,7 +22,7 @@ _RESERVED = frozenset({"AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAQ"})
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         owner: dict[str, int] = {}
         for broker in sorted(state.image.cluster.brokers.values(), key=lambda broker: broker.id):
             for directory in broker.directories:
@@ -30,16 +30,16 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 if first == broker.id or directory in _RESERVED:
                     continue
                 starts = [
-                    start for start in patient.statistics.starts
+                    start for start in examined.statistics.starts
                     if start.broker_id in (first, broker.id) and directory in start.directories
                 ]  # fmt: skip
                 yield Diagnosis(
                     finding=KIND.at(
-                        patient.path,
+                        examined.path,
                         f"brokers {first} and {broker.id} have the same log directory {directory}",
                         found=directory,
                     ),
-                    directory=patient.path,
+                    directory=examined.path,
                     evidence=tuple(
                         Evidence(
                             file=start.file,
@@ -50,6 +50,6 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                         for start in starts[-4:]
                     ),
                     commands=(
-                        shell_text.on(patient.path, "dump-log", "--type", "RegisterBrokerRecord"),
+                        shell_text.on(examined.path, "dump-log", "--type", "RegisterBrokerRecord"),
                     ),
                 )

@@ -23,19 +23,19 @@ _SEVERAL = 3
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        parts = [file for file in patient.files if file.state is FileState.PART]
+    for examined in examination.directories:
+        parts = [file for file in examined.files if file.state is FileState.PART]
         if len(parts) < _SEVERAL:
             continue
         yield Diagnosis(
             finding=KIND.at(
-                patient.path,
+                examined.path,
                 f"{len(parts)} unfinished snapshots, {sum(part.size for part in parts)} bytes",
                 found=str(len(parts)),
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=tuple(
                 Evidence(file=part.name, found=f"{part.size} bytes") for part in parts[:5]
             ),
-            commands=(shell_text.line("df", "-h", patient.path),),
+            commands=(shell_text.line("df", "-h", examined.path),),
         )

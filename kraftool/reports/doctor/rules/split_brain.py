@@ -32,7 +32,7 @@ _MOST_NAMED = 5
 class _Claim:
     """A leader of an epoch, by what one directory says."""
 
-    patient: ExaminedDirectory
+    examined: ExaminedDirectory
     evidence: Evidence
 
 
@@ -41,42 +41,42 @@ _Claims = dict[int, list[_Claim]]
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
+    for directories in examination.clusters():
         led: dict[int, _Claims] = {}
-        for patient in patients:
-            for epoch, leader, evidence in _claims(patient):
+        for examined in directories:
+            for epoch, leader, evidence in _claims(examined):
                 claims = led.setdefault(epoch, {}).setdefault(leader, [])
-                if not claims or claims[-1].patient is not patient:
-                    claims.append(_Claim(patient=patient, evidence=evidence))
+                if not claims or claims[-1].examined is not examined:
+                    claims.append(_Claim(examined=examined, evidence=evidence))
         for epoch, leaders in sorted(led.items()):
             if len(leaders) > 1:
-                yield _diagnosis(examination, patients, epoch, leaders)
+                yield _diagnosis(examination, directories, epoch, leaders)
 
 
-def _claims(patient: ExaminedDirectory) -> Iterator[tuple[int, int, Evidence]]:
-    for election in patient.statistics.elections:
+def _claims(examined: ExaminedDirectory) -> Iterator[tuple[int, int, Evidence]]:
+    for election in examined.statistics.elections:
         yield election.epoch, election.leader_id, Evidence.of_election(election)
-    state = patient.summary.quorum_state
+    state = examined.summary.quorum_state
     if state is not None and state.leader_id >= 0:
         yield (
             state.leader_epoch,
             state.leader_id,
             Evidence(
-                file=patient.source.quorum_state_file,
+                file=examined.source.quorum_state_file,
                 found=f"leaderEpoch {state.leader_epoch}, leaderId {state.leader_id}",
             ),
         )
 
 
 def _diagnosis(
-    examination: Examination, patients: Sequence[ExaminedDirectory], epoch: int, leaders: _Claims
+    examination: Examination, directories: Sequence[ExaminedDirectory], epoch: int, leaders: _Claims
 ) -> Diagnosis:
-    given = {directory.node_id for directory in patients}
+    given = {directory.node_id for directory in directories}
     claims_by_id = {id: _own_first(id, claims) for id, claims in sorted(leaders.items())}
     first, second, *_ = (claims[0].evidence for claims in claims_by_id.values())
     by = "; ".join(_words(id, claims, is_given=id in given) for id, claims in claims_by_id.items())
     copies = tuple(
-        shell_text.keep_copy(directory.path) for directory in patients if directory.is_read
+        shell_text.keep_copy(directory.path) for directory in directories if directory.is_read
     )
     return Diagnosis(
         finding=KIND.at(
@@ -100,11 +100,11 @@ def _diagnosis(
 
 def _own_first(id: int, claims: Sequence[_Claim]) -> list[_Claim]:
     """Return the claims, the leader's own report first."""
-    return sorted(claims, key=lambda claim: claim.patient.node_id != id)
+    return sorted(claims, key=lambda claim: claim.examined.node_id != id)
 
 
 def _words(id: int, claims: Sequence[_Claim], *, is_given: bool) -> str:
-    names = [claim.patient.path for claim in claims]
+    names = [claim.examined.path for claim in claims]
     more = len(names) - _MOST_NAMED
     listed = " and ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     absent = "" if is_given else " (its own directory is not given)"

@@ -32,9 +32,9 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        log, newest = patient.summary.log, patient.summary.newest_snapshot
-        if log is None or newest is None or log.last_epoch is None or patient.is_live:
+    for examined in examination.directories:
+        log, newest = examined.summary.log, examined.summary.newest_snapshot
+        if log is None or newest is None or log.last_epoch is None or examined.is_live:
             continue
         if newest.offset <= log.end or newest.epoch >= log.last_epoch:
             continue
@@ -47,13 +47,13 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 expected=f"at most offset {log.end}",
                 found=f"offset {newest.offset} of epoch {newest.epoch}",
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=(
                 Evidence(file=newest.file, found=f"epoch {newest.epoch}, offset {newest.offset}"),
                 Evidence(
-                    file=patient.path, offset=log.end,
+                    file=examined.path, offset=log.end,
                     found=f"the log ends here in epoch {log.last_epoch}",
                 ),
             ),
-            commands=(shell_text.keep_copy(patient.path), tools.on_all(examination, "timeline")),
+            commands=(shell_text.keep_copy(examined.path), tools.on_all(examination, "timeline")),
         )  # fmt: skip

@@ -23,25 +23,25 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        folders = patient.source.folders
+    for examined in examination.directories:
+        folders = examined.source.folders
         if not folders.stray:
             continue
         stray, known = folders.stray, folders.topics
         few = stray <= known
         yield Diagnosis(
             finding=KIND.at(
-                patient.path,
+                examined.path,
                 f"{stray} partitions are renamed to -stray, {known} are not"
                 + (": their topics may have been deleted while the broker was down" if few else ""),
                 found=str(stray),
                 severity=Severity.INFO if few else None,
                 advice="" if few else None,
             ),
-            directory=patient.path,
-            evidence=(Evidence(file=patient.path, found=f"{stray} folders named …-stray"),),
+            directory=examined.path,
+            evidence=(Evidence(file=examined.path, found=f"{stray} folders named …-stray"),),
             commands=(
-                shell_text.line("find", patient.path, "-maxdepth", "1", "-name", "*-stray"),
-                shell_text.on(patient.path, "dump"),
+                shell_text.line("find", examined.path, "-maxdepth", "1", "-name", "*-stray"),
+                shell_text.on(examined.path, "dump"),
             ),
         )

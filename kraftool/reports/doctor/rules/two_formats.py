@@ -29,15 +29,15 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        formatted = [(directory, _first(directory)) for directory in patients]
+    for directories in examination.clusters():
+        formatted = [(directory, _first(directory)) for directory in directories]
         known = [(directory, first) for directory, first in formatted if first is not None]
-        for patient, first in known[1:]:
+        for examined, first in known[1:]:
             other, reference = known[0]
             ours, theirs = first.voters or NO_VOTERS, reference.voters or NO_VOTERS
             if not keys_changed(theirs, ours):
                 continue
-            cluster = patient.source.node.cluster_id
+            cluster = examined.source.node.cluster_id
             yield Diagnosis(
                 finding=KIND.at(
                     first.file,
@@ -49,13 +49,13 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     found=_words(ours),
                 ),
                 evidence=(_evidence(reference), _evidence(first)),
-                commands=_commands(examination, patient, other, theirs),
+                commands=_commands(examination, examined, other, theirs),
             )
 
 
-def _first(patient: ExaminedDirectory) -> HistoryEntry | None:
+def _first(examined: ExaminedDirectory) -> HistoryEntry | None:
     """The voter set that the directory was formatted with, if it has one."""
-    sets = patient.source.voter_sets
+    sets = examined.source.voter_sets
     return sets[0] if sets and sets[0].origin is Origin.BOOTSTRAP else None
 
 
@@ -70,12 +70,12 @@ def _evidence(entry: HistoryEntry) -> Evidence:
 
 def _commands(
     examination: Examination,
-    patient: ExaminedDirectory,
+    examined: ExaminedDirectory,
     other: ExaminedDirectory,
     theirs: VoterSet,
 ) -> tuple[str, ...]:
     cluster = other.source.node.cluster_id or shell_text.NO_CLUSTER_ID
-    properties = patient.settings_file or "server.properties"
+    properties = examined.settings_file or "server.properties"
     one = next((str(endpoint) for voter in theirs for endpoint in voter.endpoints.values()), "")
     return (
         tools.on_all(examination, "diff-voters"),

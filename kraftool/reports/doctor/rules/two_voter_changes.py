@@ -22,8 +22,8 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        source = patient.source
+    for examined in examination.directories:
+        source = examined.source
         mark = source.high_watermark
         if mark is None or mark < 0:
             continue
@@ -37,11 +37,11 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         offsets = ", ".join(str(entry.offset) for entry in pending)
         yield Diagnosis(
             finding=KIND.at(
-                patient.path,
+                examined.path,
                 f"voter changes at offsets {offsets}, and the leader has committed up to {mark}",
                 offset=pending[0].offset,
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=tuple(
                 Evidence(
                     file=entry.file,
@@ -50,5 +50,5 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 )
                 for entry in pending
             ),
-            commands=(tools.quorum(examination, patient, "describe", "--replication"),),
+            commands=(tools.quorum(examination, examined, "describe", "--replication"),),
         )

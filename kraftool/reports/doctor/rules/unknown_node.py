@@ -31,45 +31,50 @@ _OF_ANY_NODE = frozenset({META_PROPERTIES, "bootstrap.checkpoint", ".lock"})
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        source, id = patient.source, patient.node_id
-        if id is None or patient.is_live or source.kraft_version != 0 or not source.history.leaders:
+    for examined in examination.directories:
+        source, id = examined.source, examined.node_id
+        if (
+            id is None
+            or examined.is_live
+            or source.kraft_version != 0
+            or not source.history.leaders
+        ):
             continue
         last = source.history.leaders[-1]
-        if _is_known(patient, id) or _has_a_brokers_files(patient):
+        if _is_known(examined, id) or _has_a_brokers_files(examined):
             continue
         yield Diagnosis(
             finding=KIND.at(
-                source.meta_file or patient.path,
+                source.meta_file or examined.path,
                 f"the log has no voter and no broker {id}",
                 field="node.id",
                 expected=f"one of {', '.join(map(str, sorted(last.voters)))}",
                 found=str(id),
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=(
                 Evidence(file=last.file, position=last.position, offset=last.offset,
                          found="the voters that elected the last leader"),
             ),
             commands=(shell_text.line("kafka-storage", "info", "--config",
-                                 patient.settings_file or "server.properties"),),
+                                 examined.settings_file or "server.properties"),),
         )  # fmt: skip
 
 
-def _is_known(patient: ExaminedDirectory, id: int) -> bool:
+def _is_known(examined: ExaminedDirectory, id: int) -> bool:
     """True if the log names the node anywhere, or if its settings may make it a broker or a new
     voter."""
-    summary = patient.summary
+    summary = examined.summary
     return (
-        patient.source.plays("broker") is True
+        examined.source.plays("broker") is True
         or any(
-            id in (leader.leader_id, *leader.voters) for leader in patient.source.history.leaders
+            id in (leader.leader_id, *leader.voters) for leader in examined.source.history.leaders
         )
         or id in (*summary.brokers, *summary.controllers)
         or any(voter.id == id for voter in (summary.voters.voters if summary.voters else ()))
     )
 
 
-def _has_a_brokers_files(patient: ExaminedDirectory) -> bool:
-    names = {file.basename for file in patient.files if file.basename in ROOT_FILES}
-    return bool(names - _OF_ANY_NODE) or bool(patient.source.folders.total)
+def _has_a_brokers_files(examined: ExaminedDirectory) -> bool:
+    names = {file.basename for file in examined.files if file.basename in ROOT_FILES}
+    return bool(names - _OF_ANY_NODE) or bool(examined.source.folders.total)

@@ -25,26 +25,27 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        node, voters = patient.summary.node, examination.voters_of(patient)
-        level = patient.summary.feature(METADATA_VERSION)
+    for examined in examination.directories:
+        node, voters = examined.summary.node, examination.voters_of(examined)
+        level = examined.summary.feature(METADATA_VERSION)
         if node.node_id is None or node.directory_id is not None or voters is None:
             continue
-        if patient.source.is_live:  # which tells no directory ids while kraft.version is 0
+        if examined.source.is_live:  # which tells no directory ids while kraft.version is 0
             continue
         # With an older metadata.version nobody is about to upgrade kraft.version.
         if level is None or level.level < FEATURES[KRAFT_VERSION][0].default_from:
             continue
-        if patient.summary.kraft_version.level or voters.of(node.node_id) is None:
+        if examined.summary.kraft_version.level or voters.of(node.node_id) is None:
             continue
         file = next(
-            (report.name for report in patient.files if report.kind is FileKind.META_PROPERTIES), ""
+            (report.name for report in examined.files if report.kind is FileKind.META_PROPERTIES),
+            "",
         )
         yield Diagnosis(
             finding=KIND.at(
                 file, f"voter {node.node_id} has no directory id", field="directory.id"
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=(
                 Evidence(file=file, found="no directory.id"),
                 Evidence(
@@ -58,7 +59,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     "kafka-storage",
                     "info",
                     "--config",
-                    patient.settings_file or "server.properties",
+                    examined.settings_file or "server.properties",
                 ),
             ),
         )

@@ -27,9 +27,9 @@ _KEY = "controller.listener.names"
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient in examination.patients:
-        settings = patient.source.settings
-        voters = examination.voters_of(patient)
+    for examined in examination.directories:
+        settings = examined.source.settings
+        voters = examination.voters_of(examined)
         if settings is None or voters is None or voters.source is not VoterSource.RECORD:
             continue
         if not settings.controller_listeners:
@@ -42,7 +42,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         names = sorted({name for voter in voters.voters for name in addresses(voter)})
         yield Diagnosis(
             finding=KIND.at(
-                patient.settings_file,
+                examined.settings_file,
                 f"this node connects to voters on the listener {wanted}, but voters {ids} have"
                     " no endpoint for it",
                 offset=voters.offset,
@@ -50,7 +50,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 expected=", ".join(names),
                 found=", ".join(settings.controller_listeners),
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=tuple(
                 Evidence(
                     file=voters.file, offset=voters.offset,
@@ -59,7 +59,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 for voter in lacking
             ),
             commands=(
-                shell_text.settings(patient.settings_file, _KEY, ",".join(names)),
+                shell_text.settings(examined.settings_file, _KEY, ",".join(names)),
                 tools.on_all(examination, "diff-voters"),
             ),
         )  # fmt: skip

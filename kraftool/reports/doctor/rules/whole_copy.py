@@ -31,8 +31,8 @@ _Group = tuple[tuple[ExaminedDirectory, ...], tuple[ExaminedDirectory, ...]]
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        logs = [directory for directory in patients if directory.source.log is not None]
+    for directories in examination.clusters():
+        logs = [directory for directory in directories if directory.source.log is not None]
         if len({log.path for log in logs}) < 2:
             continue
         groups: dict[tuple[str, ...], tuple[_Group, list[int]]] = {}
@@ -54,9 +54,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield _diagnosis(examination, logs, damaged, whole, offsets)
 
 
-def _breaks(patient: ExaminedDirectory) -> tuple[int, ...]:
+def _breaks(examined: ExaminedDirectory) -> tuple[int, ...]:
     """Return damage with records after it: the end of a log is fetched again."""
-    log = patient.source.log
+    log = examined.source.log
     return tuple(offset for offset in log.breaks if offset < log.end) if log is not None else ()
 
 
@@ -119,8 +119,8 @@ def _diagnosis(
     )
 
 
-def _names(patients: Sequence[ExaminedDirectory]) -> str:
-    return " and ".join(directory.path for directory in patients)
+def _names(directories: Sequence[ExaminedDirectory]) -> str:
+    return " and ".join(directory.path for directory in directories)
 
 
 def _reaches(source: NodeDirectory, offset: int) -> bool:

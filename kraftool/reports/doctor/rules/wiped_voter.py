@@ -28,14 +28,14 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patients in examination.clusters():
-        used = [directory for directory in patients if _is_used(directory)]
+    for directories in examination.clusters():
+        used = [directory for directory in directories if _is_used(directory)]
         voters = examination.voters_of(used[0]) if used else None
         if voters is None:
             continue
         with_log = {directory.node_id for directory in used}
         wiped = []
-        for directory in patients:
+        for directory in directories:
             voter = voters.of(directory.node_id)
             if not directory.is_read or voter is None or directory.node_id in with_log:
                 continue
@@ -64,6 +64,6 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             )
 
 
-def _is_used(patient: ExaminedDirectory) -> bool:
-    log, newest = patient.summary.log, patient.summary.newest_snapshot
+def _is_used(examined: ExaminedDirectory) -> bool:
+    log, newest = examined.summary.log, examined.summary.newest_snapshot
     return (log is not None and log.batches > 0) or (newest is not None and newest.offset > 0)

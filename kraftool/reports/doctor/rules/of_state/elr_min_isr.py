@@ -25,7 +25,7 @@ _KEY = "min.insync.replicas"
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         if not state.image.features.is_elr_enabled:
             continue
         for resource, configs in state.image.configs.resources.items():
@@ -33,15 +33,15 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 continue
             yield Diagnosis(
                 finding=KIND.at(
-                    patient.path,
+                    examined.path,
                     f"broker {resource.name} sets its own {_KEY}={configs[_KEY]}",
                     field=_KEY,
                     found=configs[_KEY],
                 ),
-                directory=patient.path,
+                directory=examined.path,
                 evidence=(
                     Evidence(
-                        file=patient.path,
+                        file=examined.path,
                         offset=state.image.provenance.last_offset,
                         found="eligible.leader.replicas.version"
                         f" {state.image.features.finalized['eligible.leader.replicas.version']}",
@@ -49,7 +49,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 commands=(
                     shell_text.line(
-                        "kafka-configs", *tools.broker(patient), "--alter",
+                        "kafka-configs", *tools.broker(examined), "--alter",
                         "--entity-type", "brokers", "--entity-name", resource.name,
                         "--delete-config", _KEY,
                     ),

@@ -30,7 +30,7 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         levels = dict(state.image.features.finalized)
         if state.image.features.metadata_version is not None:
             levels[METADATA_VERSION] = state.image.features.metadata_version
@@ -46,7 +46,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 span = f"{known.min} to {known.max}" if known is not None else "none"
                 yield Diagnosis(
                     finding=KIND.at(
-                        patient.path,
+                        examined.path,
                         f"{who} supports {feature} {span}, but"
                             f" {level}{_release(feature, level)} is finalized",
                         field=feature,
@@ -54,14 +54,14 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                         found=str(level),
                         severity=Severity.WARNING if fenced else None,
                     ),
-                    directory=patient.path,
-                    evidence=(_record(patient, feature, level),),
+                    directory=examined.path,
+                    evidence=(_record(examined, feature, level),),
                     commands=(
                         shell_text.line(
-                            "kafka-features", *tools.controller(examination, patient), "describe"
+                            "kafka-features", *tools.controller(examination, examined), "describe"
                         ),
                         shell_text.on(
-                            patient.path, "dump-log", "--type", "FeatureLevelRecord"
+                            examined.path, "dump-log", "--type", "FeatureLevelRecord"
                         ),
                     ),
                 )  # fmt: skip
@@ -79,11 +79,11 @@ def _release(feature: str, level: int) -> str:
     return f" ({name})" if name else ""
 
 
-def _record(patient: ExaminedDirectory, feature: str, level: int) -> Evidence:
+def _record(examined: ExaminedDirectory, feature: str, level: int) -> Evidence:
     """The record that finalized the level, or the snapshot that has it."""
-    record = patient.summary.feature(feature)
+    record = examined.summary.feature(feature)
     if record is None:
-        return Evidence(file=patient.path, found=f"{feature} {level}")
+        return Evidence(file=examined.path, found=f"{feature} {level}")
     return Evidence(
         file=record.file, offset=record.offset, found=f"FeatureLevelRecord {feature} {record.level}"
     )

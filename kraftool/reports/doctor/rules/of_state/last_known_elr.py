@@ -18,15 +18,15 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         partitions = list(
             of_image.partitions_where(state.image, lambda state: -1 in state.last_known_elr)
         )
         if partitions:
             yield Diagnosis(
                 finding=KIND.at(
-                    patient.path, f"{of_image.counted(partitions)}: {of_image.named(partitions)}"
+                    examined.path, f"{of_image.counted(partitions)}: {of_image.named(partitions)}"
                 ),
-                directory=patient.path,
-                evidence=of_image.evidence(patient, partitions, "last_known_elr"),
+                directory=examined.path,
+                evidence=of_image.evidence(examined, partitions, "last_known_elr"),
             )

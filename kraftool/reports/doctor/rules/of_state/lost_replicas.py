@@ -24,7 +24,7 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         brokers = state.image.cluster.brokers
         by_brokers: dict[tuple[int, ...], list[Partition]] = {}
         for partition in of_image.without_leader(state.image):
@@ -38,8 +38,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 for partition in partitions
                 if any(id in brokers for id in partition.state.replicas)
             ]
-            server = tools.broker(patient)
-            commands = list(of_image.describe(patient, partitions))
+            server = tools.broker(examined)
+            commands = list(of_image.describe(examined, partitions))
             if others:
                 # Records are lost by it, so that nobody is to run it with the others.
                 commands.append(
@@ -51,14 +51,16 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 )  # fmt: skip
             yield Diagnosis(
                 finding=KIND.at(
-                    patient.path,
+                    examined.path,
                     f"{of_image.counted(partitions)} whose last in-sync replica was on a"
                     f" broker that is no longer registered ({listed}):"
                     f" {of_image.named(partitions)}",
                     expected=f"broker {listed} registered",
                     found=", ".join(map(str, sorted(brokers))) or "no broker",
                 ),
-                directory=patient.path,
-                evidence=of_image.evidence(patient, partitions, "leader", "isr", "elr", "replicas"),
+                directory=examined.path,
+                evidence=of_image.evidence(
+                    examined, partitions, "leader", "isr", "elr", "replicas"
+                ),
                 commands=tuple(commands),
             )

@@ -23,7 +23,7 @@ _KEY = "min.insync.replicas"
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         configs = state.image.configs.resources
         default = _number(configs.get(ConfigResource(BROKER, ""), {}).get(_KEY))
         for topic in state.image.topics.by_id.values():
@@ -39,23 +39,23 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             where = ("--entity-name", entity[1]) if entity[1] else ("--entity-default",)
             yield Diagnosis(
                 finding=KIND.at(
-                    patient.path,
+                    examined.path,
                     f"topic {topic.name} has {fewest} replicas, but {whose} {_KEY} is {wanted}",
                     field=_KEY,
                     expected=f"at most {fewest}",
                     found=str(wanted),
                 ),
-                directory=patient.path,
+                directory=examined.path,
                 evidence=(
                     Evidence(
-                        file=patient.path,
+                        file=examined.path,
                         offset=state.image.provenance.last_offset,
                         found=f"{entity[0]} {entity[1] or '(default)'}: {_KEY}={wanted}",
                     ),
                 ),
                 commands=(
                     shell_text.line(
-                        "kafka-configs", *tools.broker(patient), "--alter",
+                        "kafka-configs", *tools.broker(examined), "--alter",
                         "--entity-type", entity[0], *where, "--add-config", f"{_KEY}={fewest}",
                     ),
                 ),

@@ -12,9 +12,9 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         level = state.image.features.metadata_version
-        voters = examination.voters_of(patient)
+        voters = examination.voters_of(examined)
         if level is None or level < CONTROLLER_REGISTRATION_LEVEL or voters is None:
             continue
         registered = state.image.cluster.controllers
@@ -23,27 +23,27 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 continue
             where = ", ".join(shown_endpoints(voter.endpoints)) or "an unknown endpoint"
             known = ", ".join(map(str, sorted(registered))) or "none"
-            commands = [tools.quorum(examination, patient, "describe", "--replication")]
+            commands = [tools.quorum(examination, examined, "describe", "--replication")]
             if voter.directory_id:
                 commands.append(
-                    tools.remove_controller(examination, patient, voter.id, voter.directory_id)
+                    tools.remove_controller(examination, examined, voter.id, voter.directory_id)
                 )
             yield Diagnosis(
                 finding=kinds.NOT_REGISTERED.at(
-                    patient.path,
+                    examined.path,
                     f"voter {voter.id} at {where} has not registered",
                     offset=voters.offset,
                     expected=str(voter.id),
                     found=known,
                 ),
-                directory=patient.path,
+                directory=examined.path,
                 evidence=(
                     Evidence(
-                        file=voters.file or patient.path,
+                        file=voters.file or examined.path,
                         offset=voters.offset,
                         found=f"voter {voter.id}",
                     ),
-                    Evidence(file=patient.path, found=f"registered controllers: {known}"),
+                    Evidence(file=examined.path, found=f"registered controllers: {known}"),
                 ),
                 commands=tuple(commands),
             )

@@ -22,13 +22,13 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         brokers = state.image.cluster.brokers
         by_brokers: dict[tuple[int, ...], list[Partition]] = {}
         for partition in of_image.without_leader(state.image):
             if not _is_lost(partition, brokers):
                 by_brokers.setdefault(of_image.holders(partition), []).append(partition)
-        is_live = patient.source.is_live or patient.is_live
+        is_live = examined.source.is_live or examined.is_live
         running = any(not broker.fenced for broker in brokers.values())
         for ids, partitions in sorted(by_brokers.items()):
             wanted = [brokers[id] for id in ids if id in brokers]
@@ -47,15 +47,17 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             )  # fmt: skip
             yield Diagnosis(
                 finding=KIND.at(
-                    patient.path,
+                    examined.path,
                     f"{of_image.counted(partitions)} without a leader until {who} is back"
                     f" ({words}): {of_image.named(partitions)}",
                     severity=Severity.INFO if quiet else None,
                     advice="" if quiet else None,
                 ),
-                directory=patient.path,
-                evidence=of_image.evidence(patient, partitions, "leader", "isr", "elr", "replicas"),
-                commands=() if quiet else of_image.describe(patient, partitions),
+                directory=examined.path,
+                evidence=of_image.evidence(
+                    examined, partitions, "leader", "isr", "elr", "replicas"
+                ),
+                commands=() if quiet else of_image.describe(examined, partitions),
             )
 
 

@@ -16,7 +16,7 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         partitions = list(
             of_image.partitions_where(
                 state.image, lambda state: state.leader_recovery_state == RECOVERING
@@ -33,13 +33,15 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             words = "of one replica were" if alone else "were"
             yield Diagnosis(
                 finding=kinds.RECOVERING.at(
-                    patient.path,
+                    examined.path,
                     f"{of_image.counted(some)} {words} elected uncleanly, with no change of the ISR"
                     f" since: {of_image.named(some)}",
                     severity=Severity.INFO if alone else None,
                     advice="" if alone else None,
                 ),
-                directory=patient.path,
-                evidence=of_image.evidence(patient, some, "leader", "isr", "leader_recovery_state"),
-                commands=() if alone else of_image.describe(patient, some),
+                directory=examined.path,
+                evidence=of_image.evidence(
+                    examined, some, "leader", "isr", "leader_recovery_state"
+                ),
+                commands=() if alone else of_image.describe(examined, some),
             )

@@ -22,7 +22,7 @@ KIND = SIGNATURES.kind(
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
-    for patient, state in examination.states():
+    for examined, state in examination.states():
         partitions = list(
             of_image.partitions_where(
                 state.image,
@@ -33,18 +33,18 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             continue
         yield Diagnosis(
             finding=KIND.at(
-                patient.path,
+                examined.path,
                 f"{of_image.counted(partitions)} with replicas that are to be both added and"
                     f" removed: {of_image.named(partitions)}",
             ),
-            directory=patient.path,
+            directory=examined.path,
             evidence=of_image.evidence(
-                patient, partitions, "replicas", "adding_replicas", "removing_replicas"
+                examined, partitions, "replicas", "adding_replicas", "removing_replicas"
             ),
             commands=(
                 of_image.reassignment_file(partitions),
                 shell_text.line(
-                    "kafka-reassign-partitions", *tools.broker(patient), "--cancel",
+                    "kafka-reassign-partitions", *tools.broker(examined), "--cancel",
                     "--reassignment-json-file", "reassign.json",
                 ),
             ),

@@ -95,8 +95,8 @@ def _elections(members: Sequence[AuditedDirectory]) -> dict[int, int]:
     return {
         election.epoch: election.timestamp
         for member in members
-        if member.patient is not None
-        for election in member.patient.statistics.elections
+        if member.examined is not None
+        for election in member.examined.statistics.elections
     }
 
 

@@ -19,7 +19,7 @@ from kraftool.decoders.framing import encode_record
 from kraftool.reports.files.locations import open_paths
 from kraftool.reports.timeline.report import build
 from kraftool.reports.timeline.sources import open_nodes
-from kraftool.spark.tables.event_tables import write_stories
+from kraftool.spark.tables.event_tables import write_events
 from tests.spark.history_logs import write_log
 
 pytestmark = pytest.mark.spark
@@ -78,7 +78,7 @@ def _as_told(row: Row, paths: dict[str, str]) -> Row:
 
 
 def _check(paths: list[str], sink: Any, timeline: _Told) -> None:
-    write_stories(_directories(*map(Path, paths)), sink)
+    write_events(_directories(*map(Path, paths)), sink)
     for table, events in timeline.tables.items():
         rows = sink.rows(table)
         assert [_as_told(row, timeline.paths) for row in rows] == [
@@ -176,7 +176,7 @@ def test_damaged_directories_tell_what_the_timeline_tells(
 
 
 def test_the_set_of_voters_stands_after_each_change(collected: Any) -> None:
-    write_stories(_directories(DYNAMIC), collected)
+    write_events(_directories(DYNAMIC), collected)
     sets = [[voter["id"] for voter in row["voters"]] for row in collected.rows("voters")]
     assert sets == [[1, 2, 3], [1, 2, 3, 4], [2, 3, 4]]
     one = collected.rows("voters")[0]["voters"][0]
@@ -197,7 +197,7 @@ def test_where_logs_part_both_sides_are_told_and_marked(tmp_path: Path, collecte
         (folder / "00000000000000000000.log").write_bytes(log)
         meta = f"version=1\ncluster.id=aaaaaaaaaaaaaaaaaaaaaa\nnode.id={node}\n"
         (folder.parent / "meta.properties").write_text(meta)
-    write_stories(_directories(tmp_path), collected)
+    write_events(_directories(tmp_path), collected)
     rows = [(row["offset"], row["to_level"], row["nodes"], row["disputed"])
             for row in collected.rows("features")]  # fmt: skip
     assert rows == [(0, 20, ["1", "2"], False), (1, 25, ["1"], True), (1, 26, ["2"], True)]
@@ -211,7 +211,7 @@ def test_times_that_lie_too_far_apart_are_no_failure(tmp_path: Path, collected: 
     folder = tmp_path / "__cluster_metadata-0"
     folder.mkdir()
     (folder / "00000000000000000000.log").write_bytes(log)
-    write_stories(_directories(tmp_path), collected)
+    write_events(_directories(tmp_path), collected)
     assert [row["gap_ms"] for row in collected.rows("elections")] == [None, None]
 
 
@@ -235,7 +235,7 @@ def test_events_that_no_table_has_are_not_kept(
         return [*kept]
 
     monkeypatch.setattr("kraftool.reports.timeline.report.united", united)
-    write_stories(_directories(path), collected)
+    write_events(_directories(path), collected)
     assert {event.category.value for event in kept} <= {*CATEGORIES, "damage"}
     build(*open_nodes(open_paths([str(path)])[0], lambda name, position: None))
     assert "configs" in {event.category.value for event in kept}

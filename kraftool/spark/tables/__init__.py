@@ -21,7 +21,7 @@ there are.
 kraftool divides the history of a large log at its snapshots, into parts of at least one range. A
 task loads a snapshot, and replays the log up to the next one. If the snapshot of a part is damaged,
 the part begins with an older snapshot. It begins with a later one if no older one is whole. A log
-without snapshots in between has one part, and a cluster's stories are one task. No run is faster
+without snapshots in between has one part, and a cluster's events are one task. No run is faster
 than its longest task.
 
 The driver sees the names of files, and where logs end. It keeps a listing of the fleet, and for

@@ -1,6 +1,6 @@
 """The columns of the tables that tell what happened to a cluster, and what its state is.
 
-Owns their names and types, but those that the sources have, too. A story is told once for a
+Owns their names and types, but those that the sources have, too. An event is told once for a
 cluster, whichever directories have it; a state is one directory's. It refuses to fill them: see
 `event_tables.py` and `states.py`.
 """

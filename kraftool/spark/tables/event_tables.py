@@ -38,7 +38,7 @@ _FENCED = {"broker-fenced": True, "broker-unfenced": False}
 _LONG = 1 << 63
 
 
-def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Sink) -> None:
+def write_events(directories: Sequence[Sequence[FleetFile]], sink: Sink) -> None:
     """Write what happened to one cluster; `directories` has the files of each of its directories.
 
     There are no secrets in it.

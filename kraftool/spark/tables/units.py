@@ -20,11 +20,11 @@ from kraftool.spark.tables.new_batches import Looked, LookTask
 from kraftool.spark.tables.plan import ClusterTask, Group
 from kraftool.spark.tables.work import (
     Changes,
+    ClusterEvents,
     FindingsUnit,
     OwnedChange,
     Ranges,
     States,
-    Stories,
     Tail,
     Unit,
     Whole,
@@ -38,8 +38,8 @@ _LEAST = 1 << 20
 _FEWEST_TASKS = 16
 _SMALLEST_RANGE = 4 << 20
 _STATE, _JUDGED = 2, 3
-"""A state takes so many times as long as rows of as many bytes, a judgement so many times less; a
-story takes as long. As measured, about."""
+"""A state takes so many times as long as rows of as many bytes, a judgement so many times less; an
+event table takes as long. As measured, about."""
 _Sized = TypeVar("_Sized", LookTask, Unit)
 
 
@@ -54,7 +54,7 @@ def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) 
     """The units of work of one cluster, after its logs were looked at. None has a number yet."""
     group, key = task.group, task.group.key
     if not task.only_gone and not task.forgotten:
-        yield from _stories(group)
+        yield from _cluster_events(group)
         yield from _states(task, looked, split_bytes)
         for files in packed(_all_files(group), split_bytes):
             cost = sum(fleet_file.size for fleet_file in files) // _JUDGED
@@ -75,11 +75,11 @@ def _all_files(group: Group) -> list[FleetFile]:
     return [file for files in group.directories.values() for file in files]
 
 
-def _stories(group: Group) -> Iterator[Unit]:
+def _cluster_events(group: Group) -> Iterator[Unit]:
     directories = tuple(tuple(files) for files in group.directories.values() if files)
     if directories and (group.logs or group.wholes):
         cost = sum(file.size for files in directories for file in files)
-        yield Stories(key=group.key, cost=cost, directories=directories)
+        yield ClusterEvents(key=group.key, cost=cost, directories=directories)
 
 
 def _states(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:

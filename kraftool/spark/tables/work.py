@@ -155,15 +155,15 @@ class Whole(Unit):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stories(Unit):
+class ClusterEvents(Unit):
     """The events of a cluster, from all its directories."""
 
     directories: tuple[tuple[FleetFile, ...], ...]
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        from kraftool.spark.tables.event_tables import write_stories
+        from kraftool.spark.tables.event_tables import write_events
 
-        write_stories(self.directories, sink)
+        write_events(self.directories, sink)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,7 @@ def _is_worse_judged(report: Report) -> bool:
 def _proof(output: Output, report: Report) -> None:
     """Show the evidence that the verdict depends on most: the records that a possible
     leader truncates, or the reasons why no node can win, or who leads first."""
-    cut = [loss for loss in report.losses if loss.leader in map(report.log_of, report.leaders)]
+    cut = [loss for loss in report.losses if loss.leader_id in map(report.log_of, report.leaders)]
     if cut:
         _section(output, "What is cut off if a node leads", _first(_losses(report)))
     elif not report.leaders:
@@ -183,7 +183,7 @@ def _nodes(report: Report) -> Table:
 def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
     if node.id in report.leaders:
         via = "" if chance.via is None else f", after witness {chance.via}"
-        grave = any(loss.standing.is_grave for loss in report.losses_by(node.id))
+        grave = any(loss.commit_status.is_grave for loss in report.losses_by(node.id))
         grave = grave or report.log_of(node.id) in report.unseen
         return Text(f"yes{via}", style=BAD if grave else "")
     if node.id in report.conditions.down:
@@ -253,19 +253,19 @@ def _refusals(report: Report) -> Iterator[Text]:
 def _losses(report: Report) -> Iterator[Text]:
     """The losses by each leader. Nodes that can win come first: a short report cuts the rest."""
     winning = {report.log_of(leader) for leader in report.leaders}
-    for loss in sorted(report.losses, key=lambda loss: loss.leader not in winning):
-        possible = loss.leader in winning
-        if not possible and report.case.by_id[loss.leader].end.offset == 0:
+    for loss in sorted(report.losses, key=lambda loss: loss.leader_id not in winning):
+        possible = loss.leader_id in winning
+        if not possible and report.case.by_id[loss.leader_id].end.offset == 0:
             continue  # nobody would make it lead by force
         can = "" if possible else " (it cannot win)"
         style = {
             CommitStatus.NOT: "",
             CommitStatus.MINORITY: WARN,
             CommitStatus.POSSIBLE: WARN,
-        }.get(loss.standing, BAD)
+        }.get(loss.commit_status, BAD)
         if can:
             style = QUIET
-        yield text(f"{loss.leader} leads{can}: {lost(loss)}", style)
+        yield text(f"{loss.leader_id} leads{can}: {lost(loss)}", style)
 
 
 def _restarts(report: Report) -> Iterator[Text]:
@@ -284,14 +284,15 @@ def _restarts(report: Report) -> Iterator[Text]:
 
 
 def _change(changed: Changed) -> Text:
-    what = f"{'add' if changed.adds else 'remove'} {changed.node}: "
+    what = f"{changed.kind} {changed.node_id}: "
     if changed.is_done and len(changed.answers) == 1:
         return text(f"{what}done in every run, {seconds(changed.took_ms)} after asking", GOOD)
     runs = ", ".join(
-        f"{'done' if name == 'NONE' else name} in {many(count, 'run')}"
-        for name, count in changed.answers
+        f"{'done' if answer.error_name == 'NONE' else answer.error_name}"
+        f" in {many(answer.runs, 'run')}"
+        for answer in changed.answers
     )
-    return text(f"{what}{runs}" + (f" ({changed.message})" if changed.message else ""), WARN)
+    return text(f"{what}{runs}" + (f" ({changed.reason})" if changed.reason else ""), WARN)
 
 
 def _after(report: Report) -> Iterator[Text]:

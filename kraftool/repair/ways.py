@@ -149,9 +149,9 @@ class _Known:
     def lost_by(self, leader: NodeCase) -> StartOrder:
         """Return what a leader lacks of all that may be committed."""
         losses = [
-            (loss.first, loss.end, loss.node)
+            (loss.first_offset, loss.end, loss.node)
             for loss in self._losses(leader)
-            if loss.standing.weighs
+            if loss.commit_status.weighs
         ]
         leader_end = leader.end.epoch, leader.end.offset
         unseen = unseen_records(self.evidence, leader)

@@ -182,13 +182,13 @@ def test_a_voter_without_its_log_is_enough_to_elect_a_leader_that_lacks_records(
     report = simulated(behind, other)
     assert report.leaders == (behind.id,)
     with_all = simulated(behind, other, leader)
-    lost = [loss for loss in with_all.losses_by(behind.id) if loss.standing.weighs]
+    lost = [loss for loss in with_all.losses_by(behind.id) if loss.commit_status.weighs]
     assert lost, "the old leader's records were on a majority that no longer is"
     epoch = max(node.end.epoch for node in report.case.nodes)
     end = report.case.by_id[behind.id].end.offset
     quorum.cluster.start(behind, other)
     assert elected(behind, other, above_epoch=epoch) == behind.id
-    assert lost[0].first == end
+    assert lost[0].first_offset == end
 
 
 def test_a_voter_that_voted_for_itself_in_an_epoch_that_another_won_ends(quorum: Quorum) -> None:

@@ -202,13 +202,15 @@ def test_a_record_that_a_later_leader_was_elected_without_was_never_committed() 
     case = case.with_node(replace(one, log=replace(one.log, epochs=epochs)))
     case = case.with_node(replace(two, log=replace(two.log, epochs=epochs[:1])))
     (cut,) = losses(case, case.by_id[1])
-    assert (cut.first, cut.end, cut.standing) == (162, 163, CommitStatus.NOT)
+    assert (cut.first_offset, cut.end, cut.commit_status) == (162, 163, CommitStatus.NOT)
     assessment = assess(case)
     assert (assessment.harmful, assessment.lost_range) == ((2,), (162, 172))
     assert assessment.start_first == (1, 2)
     shorter = replace(one, log=replace(one.log, epochs=epochs[:1], end=162))
     with_record = losses(case.with_node(shorter), shorter)
-    assert [loss.standing for loss in with_record] == [CommitStatus.POSSIBLE], "no later leader"
+    assert [loss.commit_status for loss in with_record] == [CommitStatus.POSSIBLE], (
+        "no later leader"
+    )
 
 
 def test_what_only_a_snapshot_has_is_cut_off_too() -> None:
@@ -226,7 +228,7 @@ def test_what_only_a_snapshot_has_is_cut_off_too() -> None:
         (3, 1, False),
     ]
     (cut,) = losses(case.with_node(replace(node, log=log)), case.by_id[2])
-    assert (cut.first, cut.end, cut.standing) == (6, 33, CommitStatus.COMMITTED)
+    assert (cut.first_offset, cut.end, cut.commit_status) == (6, 33, CommitStatus.COMMITTED)
 
 
 def test_a_snapshot_without_any_log_has_its_records() -> None:
@@ -236,8 +238,8 @@ def test_a_snapshot_without_any_log_has_its_records() -> None:
     alone = replace(node.log, end=0, epochs=(), snapshots=(OffsetAndEpoch(33, 1),))
     case = case.with_node(replace(node, log=alone))
     (cut,) = losses(case, case.by_id[2])
-    assert (cut.first, cut.end, cut.holders) == (6, 33, (1,))
-    assert cut.standing is CommitStatus.COMMITTED
+    assert (cut.first_offset, cut.end, cut.holders) == (6, 33, (1,))
+    assert cut.commit_status is CommitStatus.COMMITTED
     assert 2 in assess(case).harmful
 
 
@@ -306,7 +308,7 @@ def test_records_of_a_minority_are_uncommitted_unless_a_disk_lost_its_end(
 ) -> None:
     """As in `test_no_leader_writes_alone_for_long`: a longer time is evidence for an old copy."""
     case = at_rest({1: 100, 2: others[0], 3: others[1]}, leader=1)
-    assert losses(case, case.by_id[3])[-1].standing is standing
+    assert losses(case, case.by_id[3])[-1].commit_status is standing
     assessment = assess(case)
     assert assessment.state is QuorumSafety.AT_RISK, "the judgement is no better for it"
     assert assessment.is_on_minority is (standing is CommitStatus.MINORITY)
@@ -316,9 +318,9 @@ def test_with_a_torn_tail_or_a_missing_voter_records_may_be_committed() -> None:
     case = at_rest({1: 100, 2: 94, 3: 94}, leader=1)
     node = case.by_id[2]
     torn = case.with_node(replace(node, log=replace(node.log, is_torn=True)))
-    assert losses(torn, torn.by_id[3])[-1].standing is CommitStatus.POSSIBLE
+    assert losses(torn, torn.by_id[3])[-1].commit_status is CommitStatus.POSSIBLE
     without = replace(case, nodes=tuple(node for node in case.nodes if node.id != 2))
-    assert losses(without, without.by_id[3])[-1].standing is CommitStatus.POSSIBLE
+    assert losses(without, without.by_id[3])[-1].commit_status is CommitStatus.POSSIBLE
 
 
 @pytest.mark.parametrize("voters", [5, 7])

@@ -148,7 +148,10 @@ def test_what_a_damage_hides_is_not_counted(quorum: Path, tmp_path: Path) -> Non
 
 def stands(text: str, leader: int) -> list[tuple[int, int, CommitStatus]]:
     case = parse_scenario(text.encode(), "test").case
-    return [(loss.first, loss.end, loss.standing) for loss in losses(case, case.by_id[leader])]
+    return [
+        (loss.first_offset, loss.end, loss.commit_status)
+        for loss in losses(case, case.by_id[leader])
+    ]
 
 
 def test_records_of_one_of_three_were_not_committed() -> None:
@@ -191,7 +194,10 @@ def voter_set(ids: tuple[int, ...]) -> VoterSet:
 
 
 def standings(case: ElectionCase, leader: int) -> list[tuple[int, int, CommitStatus]]:
-    return [(loss.first, loss.end, loss.standing) for loss in losses(case, case.by_id[leader])]
+    return [
+        (loss.first_offset, loss.end, loss.commit_status)
+        for loss in losses(case, case.by_id[leader])
+    ]
 
 
 def test_what_the_voters_before_may_have_committed_is_possibly_committed() -> None:

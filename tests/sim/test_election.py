@@ -17,7 +17,7 @@ from kraftool.sim.election.chances import Chances, Failures
 from kraftool.sim.election.conditions import ConditionError, Conditions, StartPace, partition
 from kraftool.sim.election.document import simulate_election_document
 from kraftool.sim.election.patience import horizon_ms, unhurried
-from kraftool.sim.election.report import Report, simulate
+from kraftool.sim.election.report import Report, VoterChangeAnswer, simulate
 from kraftool.sim.election.run import ElectionRun
 from kraftool.sim.election.verdict import verdict
 
@@ -155,7 +155,7 @@ def test_a_loss_that_may_have_been_committed_is_told_first() -> None:
         "nodes: {1: {end: 60, down: true}, 2: {end: 50}, 3: {voters: []}}",
     )
     assert result.leaders == (2,)
-    assert [(loss.first, loss.end, loss.standing.value) for loss in result.grave] == [
+    assert [(loss.first_offset, loss.end, loss.commit_status.value) for loss in result.grave] == [
         (50, 60, "possibly committed")
     ]
     words = verdict(result)
@@ -209,9 +209,9 @@ def test_voters_are_changed_and_the_quorum_looked_at_again() -> None:
     )
     conditions = Conditions(adding=(4,), removing=(1,))
     result = simulate(parsed.case, conditions, seed=0, runs=5)
-    assert [(change.node, change.adds, change.is_done) for change in result.changes] == [
-        (1, False, True),
-        (4, True, True),
+    assert [(change.node_id, change.kind, change.is_done) for change in result.changes] == [
+        (1, "remove", True),
+        (4, "add", True),
     ]
     assert result.voters_after == (2, 3, 4)
     assert result.failures_after == Failures(failures=1)
@@ -220,7 +220,9 @@ def test_voters_are_changed_and_the_quorum_looked_at_again() -> None:
 def test_static_voters_cannot_be_changed() -> None:
     parsed = scenario(f"kraftVersion: 0\n{EQUAL}")
     result = simulate(parsed.case, Conditions(removing=(3,)), seed=0, runs=3)
-    assert result.changes[0].answers == (("UNSUPPORTED_VERSION", 3),)
+    assert result.changes[0].answers == (
+        VoterChangeAnswer(error_name="UNSUPPORTED_VERSION", runs=3),
+    )
 
 
 def test_the_same_seed_is_the_same_run() -> None:

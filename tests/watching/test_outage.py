@@ -103,8 +103,8 @@ def test_a_leader_that_was_killed_keeps_the_log_end_that_was_told_last() -> None
     assert 0 < old.offset < new.offset
     report = answer(case, OutageQuestion(down=frozenset({lost}), runs=5), Task())
     assert report.is_fine
-    assert [loss.leader for loss in report.losses] == [lost], "only it lacks what came since"
-    assert all(loss.first == old.offset for loss in report.losses)
+    assert [loss.leader_id for loss in report.losses] == [lost], "only it lacks what came since"
+    assert all(loss.first_offset == old.offset for loss in report.losses)
     assert any(f"{lost} may have more" in note for note in case.notes)
 
 

@@ -258,7 +258,7 @@ class WhatIfScreen(TaskView):
         if report is None or node.id in report.conditions.down:
             return self.text("")
         if node.id in report.leaders:
-            grave = any(loss.standing.is_grave for loss in report.losses_by(node.id))
+            grave = any(loss.commit_status.is_grave for loss in report.losses_by(node.id))
             if grave or report.log_of(node.id) in report.unseen:
                 return self.text("✖ yes, may lose records", "bad")
             if node.is_witness:
@@ -301,7 +301,7 @@ class WhatIfScreen(TaskView):
         for node in report.leaders:
             for loss in report.losses_by(node):
                 words = f"{node} leads: {lost(loss)}"
-                yield "cut off", self.text(words, "bad" if loss.standing.is_grave else "warn")
+                yield "cut off", self.text(words, "bad" if loss.commit_status.is_grave else "warn")
         refusals = [refusal for chance in report.chances for refusal in chance.refusals]
         for number, refusal in enumerate(refusals[:_MOST_REFUSALS]):
             yield "" if number else "refused", self.text(refusal.reason, "quiet")

@@ -210,8 +210,8 @@ def assess(case: ElectionCase) -> Assessment:
         lost_range=lost_range,
         voters=tuple(sorted(voters.ids)),
         can_lead=tuple(sorted(can_lead)),
-        harmful=tuple(sorted(harmful | {loss.leader for loss in later})),
-        cutting=tuple(sorted({loss.leader for loss in weighing})),
+        harmful=tuple(sorted(harmful | {loss.leader_id for loss in later})),
+        cutting=tuple(sorted({loss.leader_id for loss in weighing})),
         forgetful=_forgetful(known),
         not_given=_not_given(case),
         lagging=_lagging(case),
@@ -223,7 +223,7 @@ def assess(case: ElectionCase) -> Assessment:
         lacks_whole_voter=lacks_whole_voter(known, voters),
         is_on_minority=bool(weighing)
         and not unseen
-        and all(not loss.standing.is_grave for loss in weighing),
+        and all(not loss.commit_status.is_grave for loss in weighing),
         unseen_from=_end_of_best(known.case) if unseen else None,
         running=running,
         addresses=_addresses(case, sorted(case.voters.ids)),
@@ -393,7 +393,7 @@ def _may_vote_for(case: ElectionCase, voter: int, candidate: NodeCase) -> bool:
 
 
 def _weighing(known: CommitEvidence, leader: NodeCase) -> tuple[RecordLoss, ...]:
-    return tuple(loss for loss in losses_by(known, leader) if loss.standing.weighs)
+    return tuple(loss for loss in losses_by(known, leader) if loss.commit_status.weighs)
 
 
 def _may_be_committed_to(known: CommitEvidence) -> int | None:
@@ -428,7 +428,7 @@ def _range(
     end."""
     if not lost and not unseen:
         return None
-    firsts = [*(loss.first for loss in lost), *(records.first for records in unseen)]
+    firsts = [*(loss.first_offset for loss in lost), *(records.first for records in unseen)]
     ends = [records.end for records in unseen]
     known = [*(loss.end for loss in lost), *(end for end in ends if end is not None)]
     return min(firsts), None if None in ends else max(known)

@@ -17,9 +17,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
+from kraftool.decoders.json_marks import Count, Hidden, Ids
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
 from kraftool.reports.election.case import ElectionCase, NodeCase, parts_at
 from kraftool.reports.election.memory import Forgotten, forgetful
+from kraftool.reports.text.json_form import in_json
 
 _BEHIND_ALL = 1 << 63
 
@@ -48,23 +50,30 @@ class CommitStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordLoss:
-    """Records that a node has and a leader has not."""
+    """Records that a node has and the leader lacks."""
 
-    leader: int
-    node: int
+    leader_id: int
+    node: Hidden[int]
     """Whose copy is cut off."""
-    first: int
-    end: int
+    first_offset: int
+    end: Hidden[int]
     """The offset after the last."""
     epoch: int
     """Of the last record."""
-    standing: CommitStatus
-    holders: tuple[int, ...]
+    commit_status: CommitStatus
+    """not committed: no majority can have had them."""
+    holders: Ids
     """All nodes that have these records."""
 
     @property
-    def records(self) -> int:
-        return self.end - self.first
+    @in_json
+    def last_offset(self) -> int:
+        return self.end - 1
+
+    @property
+    @in_json
+    def records(self) -> Count:
+        return self.end - self.first_offset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +102,7 @@ def losses_by(known: CommitEvidence, leader: NodeCase) -> tuple[RecordLoss, ...]
         if node.id == leader.id or node.assumed:
             continue
         for loss in _cut_off(known, leader, node):
-            distinct_losses.setdefault((loss.first, loss.epoch), loss)
+            distinct_losses.setdefault((loss.first_offset, loss.epoch), loss)
     return tuple(distinct_losses[key] for key in sorted(distinct_losses))
 
 
@@ -114,17 +123,17 @@ def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[Re
         )
         standing = commit_status(known, after - 1, holders)
         last = record_losses[-1] if record_losses else None
-        if last is not None and (last.standing, last.holders) == (standing, holders):
+        if last is not None and (last.commit_status, last.holders) == (standing, holders):
             record_losses.pop()
-            first = last.first
+            first = last.first_offset
         record_losses.append(
             RecordLoss(
-                leader=leader.id,
+                leader_id=leader.id,
                 node=node.id,
-                first=first,
+                first_offset=first,
                 end=after,
                 epoch=epoch,
-                standing=standing,
+                commit_status=standing,
                 holders=holders,
             )
         )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.json_marks import Count, Ids
 from kraftool.raft.names import ElectionState, OffsetAndEpoch, VoterSet
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
 from kraftool.reports.election.case import NodeCase
-from kraftool.reports.election.losses import CommitStatus, RecordLoss
+from kraftool.reports.election.losses import RecordLoss
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
@@ -137,76 +136,10 @@ class StoppedNode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordLossObject:
-    """Records that a node has and the leader lacks."""
-
-    leader_id: int
-    first_offset: int
-    last_offset: int
-    records: Count
-    epoch: int
-    """Of the last record."""
-    holders: Ids
-    """All nodes that have these records."""
-    commit_status: CommitStatus
-    """not committed: no majority can have had them."""
-
-
-@form
-def record_loss_object(loss: RecordLoss) -> RecordLossObject:
-    return RecordLossObject(
-        leader_id=loss.leader,
-        first_offset=loss.first,
-        last_offset=loss.end - 1,
-        records=loss.records,
-        epoch=loss.epoch,
-        holders=loss.holders,
-        commit_status=loss.standing,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Revival:
     """Nodes that are down and would bring a leader."""
 
     nodes: Ids
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoterChangeAnswer:
-    """An answer to a change of the voters."""
-
-    error_name: str
-    """Kafka's error; NONE where it was done."""
-    runs: Count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoterChangeObject:
-    """The result of a voter change over all runs."""
-
-    node_id: int
-    kind: Literal["add", "remove"]
-    is_done: bool
-    answers: tuple[VoterChangeAnswer, ...]
-    reason: str
-    """The leader's answer."""
-    took_ms: int | None
-    """In half of the runs that had an answer."""
-
-
-@form
-def voter_change_object(changed: Changed) -> VoterChangeObject:
-    return VoterChangeObject(
-        node_id=changed.node,
-        kind="add" if changed.adds else "remove",
-        is_done=changed.is_done,
-        answers=tuple(
-            VoterChangeAnswer(error_name=name, runs=runs) for name, runs in changed.answers
-        ),
-        reason=changed.message,
-        took_ms=changed.took_ms,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Literal
 
-from kraftool.decoders.json_marks import Ids
+from kraftool.decoders.json_marks import Count, Ids
 from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.losses import (
@@ -58,21 +59,30 @@ class Restart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VoterChangeAnswer:
+    """An answer to a change of the voters."""
+
+    error_name: str
+    """Kafka's error; NONE where it was done."""
+    runs: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
     """The result of a voter change over all runs."""
 
-    node: int
-    adds: bool
-    answers: tuple[tuple[str, int], ...]
-    """The error's name (NONE where it was done), and in how many runs."""
-    message: str
-    """What the leader said, once."""
+    node_id: int
+    kind: Literal["add", "remove"]
+    answers: tuple[VoterChangeAnswer, ...]
+    reason: str
+    """The leader's answer."""
     took_ms: int | None
     """In half of the runs that had an answer."""
 
     @property
+    @in_json
     def is_done(self) -> bool:
-        return bool(self.answers) and self.answers[0][0] == "NONE"
+        return bool(self.answers) and self.answers[0].error_name == "NONE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +190,7 @@ class Report:
         return self.times_ms[min(int(share * len(self.times_ms)), len(self.times_ms) - 1)]
 
     def losses_by(self, leader: int) -> tuple[RecordLoss, ...]:
-        return tuple(loss for loss in self.losses if loss.leader == self.log_of(leader))
+        return tuple(loss for loss in self.losses if loss.leader_id == self.log_of(leader))
 
     @property
     def grave(self) -> tuple[RecordLoss, ...]:
@@ -188,7 +198,9 @@ class Report:
         safe.
         """
         logs = self._winning_logs
-        return tuple(loss for loss in self.losses if loss.leader in logs and loss.standing.is_grave)
+        return tuple(
+            loss for loss in self.losses if loss.leader_id in logs and loss.commit_status.is_grave
+        )
 
     @property
     def minor(self) -> tuple[RecordLoss, ...]:
@@ -197,7 +209,7 @@ class Report:
         return tuple(
             loss
             for loss in self.losses
-            if loss.leader in logs and loss.standing is CommitStatus.MINORITY
+            if loss.leader_id in logs and loss.commit_status is CommitStatus.MINORITY
         )
 
     @property
@@ -381,7 +393,7 @@ def _grave(case: ElectionCase, leaders: Sequence[int]) -> tuple[RecordLoss, ...]
         loss
         for leader in leaders
         for loss in losses(case, case.by_id[leader])
-        if loss.standing.weighs
+        if loss.commit_status.weighs
     )
 
 
@@ -448,12 +460,13 @@ def _changes(outcomes: Sequence[Outcome]) -> tuple[Changed, ...]:
         )
         summaries.append(
             Changed(
-                node=made[0].node,
-                adds=made[0].adds,
+                node_id=made[0].node,
+                kind="add" if made[0].adds else "remove",
                 answers=tuple(
-                    sorted(names.items(), key=lambda name_count: (-name_count[1], name_count[0]))
+                    VoterChangeAnswer(error_name=name, runs=runs)
+                    for name, runs in sorted(names.items(), key=lambda one: (-one[1], one[0]))
                 ),
-                message=next(
+                reason=next(
                     (voter_change.message for voter_change in made if voter_change.message), ""
                 ),
                 took_ms=times[len(times) // 2] if times else None,

@@ -118,7 +118,7 @@ def _trouble(report: Report) -> str:
     controller. Empty if it is good news."""
     if not report.grave and not report.unseen:
         return "No controller can lead. " if report.without_controller else ""
-    is_sure = set(report.leaders) <= {loss.leader for loss in report.grave}
+    is_sure = set(report.leaders) <= {loss.leader_id for loss in report.grave}
     return "Records are lost. " if is_sure else "Records may be lost. "
 
 
@@ -164,8 +164,8 @@ def _witnesses(report: Report) -> Iterable[str]:
 
 
 def _graves(report: Report) -> Iterable[str]:
-    for leader in sorted({loss.leader for loss in report.grave}):
-        grave = [loss for loss in report.losses_by(leader) if loss.standing.is_grave]
+    for leader in sorted({loss.leader_id for loss in report.grave}):
+        grave = [loss for loss in report.losses_by(leader) if loss.commit_status.is_grave]
         yield f"DATA LOSS if {leader} leads: {'; '.join(map(lost, grave))}."
     for leader in report.unseen:
         first, bound = report.assessment.unseen_from, (report.assessment.lost_range or (0, None))[1]
@@ -178,8 +178,8 @@ def _graves(report: Report) -> Iterable[str]:
 
 
 def _minors(report: Report) -> Iterable[str]:
-    for leader in sorted({loss.leader for loss in report.minor}):
-        minor = [loss for loss in report.minor if loss.leader == leader]
+    for leader in sorted({loss.leader_id for loss in report.minor}):
+        minor = [loss for loss in report.minor if loss.leader_id == leader]
         yield f"If {leader} leads: {'; '.join(map(lost, minor))}."
 
 
@@ -276,8 +276,8 @@ def _empties(report: Report) -> Iterable[str]:
 def _changed(report: Report) -> Iterable[str]:
     for change in report.changes:
         if not change.is_done:
-            what = "is not added" if change.adds else "is not removed"
-            yield f"{change.node} {what}: {change.message or change.answers[0][0]}."
+            what = "is not added" if change.kind == "add" else "is not removed"
+            yield f"{change.node_id} {what}: {change.reason or change.answers[0].error_name}."
     if report.changes and report.failures_after is None:
         yield "After the voter changes there would be no leader if all nodes started again."
 

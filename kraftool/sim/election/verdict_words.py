@@ -34,8 +34,8 @@ def lost(loss: RecordLoss) -> str:
         CommitStatus.MINORITY: "which only a minority of the voters has: uncommitted, unless a"
         " directory is an old copy or lost its end",
         CommitStatus.NOT: "which no majority had",
-    }[loss.standing]
-    what = offsets(loss.first, loss.end)
+    }[loss.commit_status]
+    what = offsets(loss.first_offset, loss.end)
     return (
         f"{what} ({many(loss.records, 'record')}) of {listed(loss.holders)}"
         f" {'is' if loss.records == 1 else 'are'} truncated, {words}"

@@ -79,6 +79,8 @@ class FindingKind:
     """True if Kafka exits when it starts on a directory with it, unless the case says otherwise."""
     stops_controller: bool = False
     """True if Kafka starts, and exits as soon as its controller reads what this is about."""
+    concerns_voters: bool = True
+    """False for what says nothing about who votes; diff-voters leaves it out."""
     tells_better: frozenset[str] = frozenset()
     """Codes of what it is made of: a finding of these about the same file is left out."""
     remedy: Remedy | None = None

@@ -16,18 +16,6 @@ from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 
-_ASIDE = frozenset(
-    kind.code
-    for kind in (
-        kinds.PASSED_OVER, kinds.UNKNOWN_FILE, kinds.META_V0, kinds.EPOCHS, kinds.EPOCHS_DIFFER,
-        kinds.EPOCHS_EMPTY, kinds.EPOCHS_MISSING,
-        kinds.TOPIC_ID, kinds.OFFSETS, kinds.TEXT, kinds.LEFTOVER, log_kinds.INDEX,
-        log_kinds.INDEX_DIFFERS,
-        log_kinds.PRODUCER_STATE, log_kinds.TXN_OPEN, log_kinds.NOT_METADATA,
-        kinds.QUORUM_STATE_MISSING,
-    )
-)  # fmt: skip
-"""Nothing about voters."""
 _DAMAGE = frozenset(
     kind.code
     for kind in (
@@ -96,4 +84,4 @@ def _told(finding: Finding, has_history: bool) -> Finding:
 
 def relevant(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return those that say something about voters."""
-    return tuple(finding for finding in findings if finding.code not in _ASIDE)
+    return tuple(finding for finding in findings if finding.kind.concerns_voters)

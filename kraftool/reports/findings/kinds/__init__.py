@@ -49,6 +49,7 @@ class Area:
         observed: tuple[str, ...] = (),
         keeps_from_starting: bool = False,
         stops_controller: bool = False,
+        concerns_voters: bool = True,
         tells_better: frozenset[str] = frozenset(),
         remedy: Remedy | None = None,
     ) -> FindingKind:
@@ -66,6 +67,7 @@ class Area:
             observed=observed,
             keeps_from_starting=keeps_from_starting,
             stops_controller=stops_controller,
+            concerns_voters=concerns_voters,
             tells_better=tells_better,
             remedy=remedy,
         )

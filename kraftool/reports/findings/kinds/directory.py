@@ -24,7 +24,9 @@ UNREADABLE = _kind(
     "run kraftool as the user that Kafka runs as, and check the disk",
     undecoded=True,
 )
-PASSED_OVER = _kind("SKIPPED", _INFO, "kraftool skipped something in the PATH.")
+PASSED_OVER = _kind(
+    "SKIPPED", _INFO, "kraftool skipped something in the PATH.", concerns_voters=False
+)
 NOTHING = _kind(
     "EMPTY",
     _ERROR,
@@ -36,6 +38,7 @@ UNKNOWN_FILE = _kind(
     "UNKNOWN-FILE",
     _INFO,
     "Kafka does not know this file. It ignores such files.",
+    concerns_voters=False,
 )
 UNKNOWN_KIND = _kind(
     "UNKNOWN-KIND",
@@ -92,6 +95,7 @@ QUORUM_STATE_MISSING = _kind(
     " voters + 1 and no vote",
     references=("KIP-595",),
     remedy=Remedy.WRITE_QUORUM_STATE,
+    concerns_voters=False,
 )
 QUORUM_STATE_BEHIND = _kind(
     "QUORUM-STATE-BEHIND",
@@ -146,6 +150,7 @@ META_V0 = _kind(
     "meta.properties has version 0. A broker that was migrated from ZooKeeper keeps it.",
     "nothing to do: Kafka starts with it and leaves it unchanged",
     observed=("3.9.1 and 4.3.0: Kafka starts with it and leaves it at version 0.",),
+    concerns_voters=False,
 )
 CLUSTER_ID = _kind(
     "CLUSTER-ID",
@@ -241,6 +246,7 @@ EPOCHS = _kind(
     undecoded=True,
     remedy=Remedy.MOVE_ASIDE,
     keeps_from_starting=True,
+    concerns_voters=False,
 )
 EPOCHS_DIFFER = _kind(
     "EPOCHS-DIFFER",
@@ -255,6 +261,7 @@ EPOCHS_DIFFER = _kind(
             "last one."
         ),
     ),
+    concerns_voters=False,
 )
 EPOCHS_EMPTY = _kind(
     "EPOCHS-EMPTY",
@@ -267,6 +274,7 @@ EPOCHS_EMPTY = _kind(
             "of 0 bytes: kraftool warns of that."
         ),
     ),
+    concerns_voters=False,
 )
 EPOCHS_MISSING = _kind(
     "EPOCHS-MISSING",
@@ -275,6 +283,7 @@ EPOCHS_MISSING = _kind(
     " starts.",
     "nothing to do if you deleted it. Otherwise a failed copy or a damaged file system may have"
     " lost other files, too: compare this directory with another node's",
+    concerns_voters=False,
 )
 TOPIC_ID = _kind(
     "TOPIC-ID",
@@ -284,6 +293,7 @@ TOPIC_ID = _kind(
     undecoded=True,
     remedy=Remedy.MOVE_ASIDE,
     keeps_from_starting=True,
+    concerns_voters=False,
 )
 OFFSETS = _kind(
     "OFFSETS",
@@ -300,6 +310,7 @@ OFFSETS = _kind(
             "it has no other. Without the file it starts. A controller does not read it."
         ),
     ),
+    concerns_voters=False,
 )
 TEXT = _kind(
     "TEXT",
@@ -307,6 +318,7 @@ TEXT = _kind(
     "A text file does not have the form that Kafka gives it.",
     "compare it with another node's",
     undecoded=True,
+    concerns_voters=False,
 )
 
 # Voters.
@@ -342,7 +354,9 @@ NO_DIRECTORY_ID = _kind(
 )
 
 # What is left over.
-LEFTOVER = _kind("LEFTOVER", _INFO, "Kafka removes this file itself when it starts.")
+LEFTOVER = _kind(
+    "LEFTOVER", _INFO, "Kafka removes this file itself when it starts.", concerns_voters=False
+)
 
 # voters
 VOTERS_DIFFER = _kind(

@@ -173,7 +173,10 @@ NAME_FORM = _kind(
     ),
 )
 NOT_METADATA = _kind(
-    "NOT-METADATA", _INFO, "A segment belongs to another topic than the metadata topic."
+    "NOT-METADATA",
+    _INFO,
+    "A segment belongs to another topic than the metadata topic.",
+    concerns_voters=False,
 )
 SWAP = _kind(
     "SWAP",
@@ -220,6 +223,7 @@ TXN_OPEN = _kind(
     "the next active controller aborts it",
     references=("KIP-868",),
     remedy=Remedy.DUMP_TRANSACTION,
+    concerns_voters=False,
 )
 BEGINS_LATER = _kind(
     "BEGINS-LATER",
@@ -262,6 +266,7 @@ INDEX = _kind(
             "entries are missing at the end or zeros are in their place."
         ),
     ),
+    concerns_voters=False,
 )
 PRODUCER_STATE = _kind(
     "PRODUCER-STATE",
@@ -269,6 +274,7 @@ PRODUCER_STATE = _kind(
     "A producer state snapshot is damaged. Kafka deletes it and reads the log instead.",
     "nothing to do",
     undecoded=True,
+    concerns_voters=False,
 )
 REPLAY = _kind(
     "REPLAY",
@@ -344,6 +350,7 @@ INDEX_DIFFERS = _kind(
     _WARNING,
     "An index does not match the batches of its segment, so reads may begin at a wrong place.",
     "Kafka recreates it when it starts. If it happens again, check the disk",
+    concerns_voters=False,
 )
 PRODUCERS = _kind(
     "PRODUCERS",

@@ -25,7 +25,7 @@ from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
     from kraftool.decoders.kinds import FileKind
-    from kraftool.reports.explain.annotation import ExplainRequest, Rest
+    from kraftool.reports.explain.annotation import Rest
     from kraftool.storage.source import ByteSource
 
 
@@ -84,6 +84,8 @@ def explain(
     """
     from kraftool.commands.explain_table import write_table
     from kraftool.reports.explain.annotation import ExplainRequest, is_log
+    from kraftool.reports.explain.annotation import explain as annotated
+    from kraftool.reports.explain.rows import SeenRows
 
     if position is not None and offset is not None:
         raise UsageError("--position and --offset cannot be used together")
@@ -99,15 +101,22 @@ def explain(
                 hint="--position takes a byte position in any file",
             )
         to = Output(color=color, quiet=quiet, out=out)
+        rows = SeenRows(annotated(source.name, detected, source.read_at, size, request))
         if output is RowFormat.TABLE:
-            problems, rest = write_table(to, source, detected, size, request)
+            write_table(to, rows, size)
         else:
-            problems, rest = _write_document(to, source, detected, size, request, output)
+            from kraftool.commands.explain_json import ExplainDocument
+
+            document = ExplainDocument(
+                file=source.name, kind=detected, size=size, lines=rows, seen=rows
+            )
+            to.document(document, output)
         to.flush()
-        if rest is not None:
-            to.note(f"{rest.size} bytes follow. Continue with {_onwards(file, rest, kind)}")
-        if problems:
-            places = "one place is" if problems == 1 else f"{problems} places are"
+        if rows.rest is not None:
+            following = _onwards(file, rows.rest, kind)
+            to.note(f"{rows.rest.size} bytes follow. Continue with {following}")
+        if rows.problems:
+            places = "one place is" if rows.problems == 1 else f"{rows.problems} places are"
             to.problem(f"{file}: {places} damaged or unknown", code=ExitCode.UNREADABLE)
         to.finish()
 
@@ -154,22 +163,3 @@ def _onwards(file: str, rest: Rest, kind: str) -> str:
 
     words = ["kraftool", "explain", file, "--position", str(rest.position)]
     return shlex.join([*words, "--as", kind] if kind else words)
-
-
-def _write_document(
-    to: Output,
-    source: ByteSource,
-    kind: FileKind,
-    size: int,
-    request: ExplainRequest,
-    output: RowFormat,
-) -> tuple[int, Rest | None]:
-    """Write the document row by row; return how many rows have a problem, and the rest."""
-    from kraftool.commands.explain_json import ExplainDocument, SeenRows
-    from kraftool.reports.explain.annotation import explain
-
-    seen = SeenRows(explain(source.name, kind, source.read_at, size, request))
-    to.document(
-        ExplainDocument(file=source.name, kind=kind, size=size, lines=seen, seen=seen), output
-    )
-    return seen.problems, seen.rest

@@ -8,7 +8,7 @@ from typing import Any
 
 from kraftool.decoders.json_marks import Hidden
 from kraftool.decoders.kinds import FileKind
-from kraftool.reports.explain.annotation import Rest, Row
+from kraftool.reports.explain.rows import Rest, Row, SeenRows
 from kraftool.reports.text.json_form import form, in_json
 
 
@@ -70,35 +70,6 @@ def _text(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-class SeenRows(Iterator[Row]):
-    """Rows as they pass, how many have a problem, and what follows them."""
-
-    def __init__(self, rows: Iterator[Row | Rest]) -> None:
-        self.problems = 0
-        self.rest: Rest | None = None
-        self._rows = rows
-        self._ahead = next(rows, None)  # raises before anything is written
-
-    def __next__(self) -> Row:
-        row, self._ahead = self._ahead, None
-        row = next(self._rows, None) if row is None else row
-        if isinstance(row, Rest):
-            self.rest = row
-        if not isinstance(row, Row):
-            raise StopIteration
-        self.problems += bool(row.problem)
-        return row
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestObject:
-    """The place at which the rows stop before the end of the file, and the number of bytes that
-    follow."""
-
-    position: int
-    size: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainDocument:
     """A file byte by byte. The lines that are no group tile the bytes from the first one's position
@@ -114,10 +85,9 @@ class ExplainDocument:
 
     @property
     @in_json
-    def rest(self) -> RestObject | None:
+    def rest(self) -> Rest | None:
         """null at the end of the file."""
-        rest = self.seen.rest
-        return None if rest is None else RestObject(position=rest.position, size=rest.size)
+        return self.seen.rest
 
     @property
     def rows(self) -> Iterator[Row]:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from kraftool.commands.output import Output, printable
 from kraftool.decoders.late_pattern import late_pattern
-from kraftool.reports.explain.annotation import ExplainRequest, Rest, Row, explain
+from kraftool.reports.explain.annotation import Row
 
 if TYPE_CHECKING:
-    from kraftool.decoders.kinds import FileKind
-    from kraftool.storage.source import ByteSource
+    from collections.abc import Iterable
 
 BYTES_A_LINE = 8
 _HEX = 19
@@ -35,18 +34,11 @@ _SHORT = {
 }
 
 
-def write_table(
-    to: Output, source: ByteSource, kind: FileKind, size: int, request: ExplainRequest
-) -> tuple[int, Rest | None]:
-    """Write the table row by row; return how many rows have a problem, and the rest."""
+def write_table(to: Output, rows: Iterable[Row], size: int) -> None:
+    """Write the rows of a file of this size."""
     layout = ExplainTable(to, size)
-    problems = 0
-    for row in explain(source.name, kind, source.read_at, size, request):
-        if isinstance(row, Rest):
-            return problems, row
+    for row in rows:
         layout.write(row)
-        problems += bool(row.problem)
-    return problems, None
 
 
 class ExplainTable:

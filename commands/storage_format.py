@@ -14,7 +14,6 @@ from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kraftool.commands.format_release import Release
     from kraftool.storage.format_plan import FormatPlan
 
 
@@ -175,10 +174,12 @@ def format_(
             initial_controllers=initial_controllers,
             no_initial_controllers=no_initial_controllers,
             release=release.name,
+            metadata_version_source=release.source or None,
             running_cluster=release.cluster_id,
             features=features,
-            scram=[scram_user(credential) for credential in add_scram or ()],
+            scram_users=[scram_user(credential) for credential in add_scram or ()],
             ignore_formatted=ignore_formatted,
+            is_dry_run=dry_run,
         )
         plan = plan_format(request)
     except FormatImpossible as error:
@@ -188,14 +189,12 @@ def format_(
     for note in (*plan.notes, *(f"{problem}; left out" for problem in plan.unusable)):
         to.note(note)
     if output is PlainFormat.JSON:
-        from kraftool.commands.storage_format_json import format_document
-
         if not dry_run:
             for _ in _written(plan):
                 pass
-        to.document(format_document(plan, release, dry_run=dry_run))
+        to.document(plan)
     elif dry_run:
-        _show(to, plan, release)
+        _show(to, plan)
     else:
         if release.is_looked_up and plan.directories:
             to.line(f"The release {release.name} comes from {printable(release.source)}.")
@@ -221,13 +220,13 @@ def _written(plan: FormatPlan) -> Iterator[str]:
         yield f"Formatting {directory.role.value} {printable(directory.path)}{named}."
 
 
-def _show(to: Output, plan: FormatPlan, release: Release) -> None:
+def _show(to: Output, plan: FormatPlan) -> None:
     """Show what would be done. Directory ids that are chosen by lot are not shown: others will
     be.
     """
     to.line(f"Cluster {printable(plan.cluster_id)}, node {plan.node_id}")
     if plan.is_beginning:
-        _show_beginning(to, plan, release)
+        _show_beginning(to, plan)
     for directory in plan.directories:
         to.line(f"Would format {directory.role.value} {printable(directory.path)}")
     for path in plan.formatted:
@@ -236,15 +235,15 @@ def _show(to: Output, plan: FormatPlan, release: Release) -> None:
         to.line("All of the log directories are already formatted: nothing would be written.")
 
 
-def _show_beginning(to: Output, plan: FormatPlan, release: Release) -> None:
+def _show_beginning(to: Output, plan: FormatPlan) -> None:
     """The cluster's first records and voters."""
     from kraftool.image.metadata_version import METADATA_VERSION, level_name
 
     for name, level in plan.levels.items():
-        origin = f" ({level_name(level)}), from {printable(release.source)}"
+        origin = f" ({level_name(level)}), from {printable(plan.metadata_version_source or '')}"
         to.line(f"  {name}={level}{origin if name == METADATA_VERSION else ''}")
-    for user in plan.scram:
+    for user in plan.scram_users:
         to.line(f"  {user.mechanism} for {printable(user.name)}")
-    for voter in plan.voters or ():
+    for voter in plan.voters:
         for name, at in voter.endpoints.items():
             to.line(f"  voter {voter.id} at {printable(str(at))} ({printable(name)})")

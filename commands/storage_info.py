@@ -41,11 +41,9 @@ def info(
     read = read_config(config)
     for note in read.notes:
         to.note(note)
-    formatted = look_at(read.directories())
+    formatted = look_at(read.directories(), read.notes)
     if output is PlainFormat.JSON:
-        from kraftool.commands.storage_info_json import storage_info_document
-
-        to.document(storage_info_document(formatted, read.notes))
+        to.document(formatted)
     else:
         _show(to, formatted)
     if formatted.problems:
@@ -55,17 +53,16 @@ def info(
 
 def _show(to: Output, formatted: Formatted) -> None:
     """Show it as kafka-storage does."""
-    if formatted.directories:
-        _list(to, "log director", ("y", "ies"), formatted.directories)
-    meta = formatted.meta
-    if meta is not None:
-        fields = {
-            "cluster.id": meta.cluster_id,
-            "directory.id": meta.directory_id,
-            "node.id": meta.node_id,
-            "version": meta.version,
-        }
-        shown = ", ".join(f"{key}={value}" for key, value in fields.items() if value is not None)
+    if formatted.log_dirs:
+        _list(to, "log director", ("y", "ies"), formatted.log_dirs)
+    fields = {
+        "cluster.id": formatted.cluster_id,
+        "directory.id": formatted.directory_id,
+        "node.id": formatted.node_id,
+        "version": formatted.version,
+    }
+    shown = ", ".join(f"{key}={value}" for key, value in fields.items() if value is not None)
+    if shown:
         to.line(f"Found metadata: {{{printable(shown)}}}")
         to.line()
     if formatted.problems:

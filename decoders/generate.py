@@ -7,6 +7,7 @@ from the catalogue only, never from data.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +37,30 @@ FIXED = {
     "float64": ("d", 8),
     "uuid": ("16s", 16),
 }
+_MOST_KEPT = 64
+
+
+class _ByLength(dict[int, Callable[..., Any]]):
+    """Functions that pack or unpack a list of fixed-size elements, by its length."""
+
+    def __init__(self, form: str, method: str) -> None:
+        super().__init__()
+        self._form, self._method = form, method
+
+    def __missing__(self, length: int) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(
+            struct.Struct(f">{length}{self._form}"), self._method
+        )
+        if length <= _MOST_KEPT:
+            self[length] = function
+        return function
+
+
+def _by_length(method: str) -> dict[str, _ByLength]:
+    return {kind: _ByLength(form, method) for kind, (form, _) in FIXED.items()}
+
+
+PACKERS, UNPACKERS = _by_length("pack"), _by_length("unpack_from")
 UNKNOWN_TAGGED_FIELDS = "unknownTaggedFields"
 
 

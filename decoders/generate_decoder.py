@@ -14,6 +14,7 @@ from typing import Any
 from kraftool.decoders.generate import (
     FIXED,
     UNKNOWN_TAGGED_FIELDS,
+    UNPACKERS,
     Generated,
     Site,
     default_of,
@@ -42,14 +43,11 @@ class _Lists(dict[bytes, list[Any]]):
 
     def __init__(self, form: str, size: int) -> None:
         super().__init__()
-        self._one = struct.Struct(">" + form)
         self._form, self._size = form, size
 
     def read(self, raw: bytes) -> list[Any]:
         if self._form == "16s":
             return [UUID_TEXT[raw[at : at + 16]] for at in range(0, len(raw), 16)]
-        if len(raw) == self._size:
-            return [*self._one.unpack(raw)]
         return [*struct.unpack(f">{len(raw) // self._size}{self._form}", raw)]
 
     def __missing__(self, raw: bytes) -> list[Any]:
@@ -184,10 +182,15 @@ class _Decoder:
         self.out.line(depth, f"r = q + n{times}")
         self.out.line(depth, f"if r > end: raise beyond(n{times}, end - q)", site)
         if field.element in FIXED:
-            form, _ = FIXED[field.element]
-            lists = self.out.constant("list_of_" + form.replace("?", "t"), _LISTS[form])
-            # The value form must be the caller's own; the JSON form may share its lists.
-            items = f"{lists}[b[q:r]]" if self.json else f"{lists}.read(b[q:r])"
+            if self.json or field.element == "uuid":
+                form, _ = FIXED[field.element]
+                lists = self.out.constant("list_of_" + form.replace("?", "t"), _LISTS[form])
+                # The value form must be the caller's own; the JSON form may share its lists.
+                items = f"{lists}[b[q:r]]" if self.json else f"{lists}.read(b[q:r])"
+            else:
+                unpackers = UNPACKERS[field.element]
+                unpack = self.out.constant(f"unpack_{field.element}s", unpackers)
+                items = f"[*{unpack}[n](b, q)]"
             self.out.line(depth, f"{name} = {items}; p = r")
         else:
             index = self.out.name("i")
@@ -250,10 +253,14 @@ class _Decoder:
             if field.type == "uuid":
                 initial = UUID_BYTES[initial]
             self.out.line(depth, f"{names[field.name]} = {initial!r}")
-        self.out.line(depth, f"{count}, p = uvarint(b, p)", site)
+        self.out.line(depth, f"{count} = b[p]", site)
+        self.out.line(depth, f"if {count} > 127: {count}, p = uvarint(b, p)", site)
+        self.out.line(depth, "else: p += 1")
         self.out.line(depth, f"for _ in range({count}):")
-        self.out.line(depth + 1, f"{tag}, q = uvarint(b, p)", site)
-        self.out.line(depth + 1, f"{size}, q = uvarint(b, q)", site)
+        self.out.line(depth + 1, f"{tag} = b[p]; q = p + 1", site)
+        self.out.line(depth + 1, f"if {tag} > 127: {tag}, q = uvarint(b, p)", site)
+        self.out.line(depth + 1, f"{size} = b[q]; q += 1", site)
+        self.out.line(depth + 1, f"if {size} > 127: {size}, q = uvarint(b, q - 1)", site)
         self.out.line(depth + 1, f"{limit} = q + {size}")
         self.out.line(depth + 1, f"if {limit} > end: raise beyond({size}, end - q)", site)
         word = "if"

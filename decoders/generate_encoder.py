@@ -7,9 +7,11 @@ that the version would lose.
 from __future__ import annotations
 
 import struct
+from operator import itemgetter
 
 from kraftool.decoders.generate import (
     FIXED,
+    PACKERS,
     UNKNOWN_TAGGED_FIELDS,
     Generated,
     Site,
@@ -34,7 +36,7 @@ class _Encoder:
                 "NULL": NULL,
                 "uvarint": unsigned_varint,
                 "UUID": UUID_BYTES,
-                "pack": struct.pack,
+                "tag_of": itemgetter(0),
             }
         )
         self.out.line(0, "def run(v):")
@@ -110,7 +112,8 @@ class _Encoder:
     def length(self, field: Field, depth: int, site: Site, flexible: bool, target: str) -> None:
         """Write the length `n` of what follows; None is null."""
         if flexible:
-            self.out.line(depth, f"{target} += uvarint(n + 1)", site)
+            self.out.line(depth, f"if n < 127: {target}.append(n + 1)")
+            self.out.line(depth, f"else: {target} += uvarint(n + 1)", site)
         else:
             form = "h" if field.type == "string" else "i"
             self.out.line(depth, f"{target} += {self.packer(form)}(n)", site)
@@ -139,11 +142,10 @@ class _Encoder:
         if not field.is_array:
             self.out.line(depth, f"{target} += {x}", site)
         elif field.element == "uuid":
-            self.out.line(depth, f"for i in {x}: {target} += UUID[i]", site)
+            self.out.line(depth, f"{target} += b''.join([UUID[i] for i in {x}])", site)
         elif field.element in FIXED:
-            self.out.line(
-                depth, f"{target} += pack('>%d{FIXED[field.element][0]}' % n, *{x})", site
-            )
+            packers = self.out.constant(f"pack_{field.element}s", PACKERS[field.element])
+            self.out.line(depth, f"{target} += {packers}[n](*{x})", site)
         else:
             index, item = self.out.name("i"), self.out.name("x")
             self.out.line(depth, f"for {index}, {item} in enumerate({x}):", site)
@@ -169,27 +171,30 @@ class _Encoder:
         """Write the tagged section: what differs from its default, and the unknown, by tag."""
         site = Site(path + "taggedFields")
         entries, part = self.out.name("g"), self.out.name("o")
-        self.out.line(
-            depth,
-            f"{entries} = [(t, d) for t, d in {value}.get({UNKNOWN_TAGGED_FIELDS!r}, ())]",
-            site,
-        )
+        self.out.line(depth, f"{entries} = []")
         for field in tagged:
             x, default = self.out.name("x"), self.default(field)
             here = Site(path + field.name)
             self.out.line(depth, f"{x} = {value}.get({field.name!r}, {default})")
             self.out.line(depth, f"if {x} != {default}:")
-            self.out.line(depth + 1, f"{part} = bytearray()")
             if is_fixed(field):
-                self.fixed([field], depth + 1, path, value, part)
+                raw = f"UUID[{x}]" if field.type == "uuid" else x
+                packer = self.packer(run_format([field])[1:])
+                self.out.line(depth + 1, f"{part} = {packer}({raw})", here)
             else:
+                self.out.line(depth + 1, f"{part} = bytearray()")
                 self.field(field, depth + 1, path, x, part)
             self.out.line(depth + 1, f"{entries}.append(({field.tag}, {part}))", here)
-        self.out.line(depth, f"{entries}.sort(key=lambda entry: entry[0])", site)
+        self.out.line(depth, f"if {UNKNOWN_TAGGED_FIELDS!r} in {value}:")
+        unknown = f"((t, d) for t, d in {value}[{UNKNOWN_TAGGED_FIELDS!r}])"
+        self.out.line(depth + 1, f"{entries} = sorted([*{unknown}, *{entries}], key=tag_of)", site)
         self.out.line(depth, f"{target} += uvarint(len({entries}))")
+        self.out.line(depth, f"for t, d in {entries}:")
+        self.out.line(depth + 1, "n = len(d)")
         self.out.line(
-            depth, f"for t, d in {entries}: {target} += uvarint(t) + uvarint(len(d)) + d", site
+            depth + 1, f"if 0 <= t < 128 > n: {target}.append(t); {target}.append(n); {target} += d"
         )
+        self.out.line(depth + 1, f"else: {target} += uvarint(t) + uvarint(n) + d")
 
 
 def encoder_source(message: MessageSchema, version: int) -> Generated:

@@ -138,11 +138,11 @@ DOCUMENTS = {
     ),
     "format": Described(
         title="kraftool storage format -o json",
-        documents=("commands.storage_format_json:FormatDocument",),
+        documents=("storage.format_plan:FormatPlan",),
     ),
     "storage-info": Described(
         title="kraftool storage info -o json",
-        documents=("commands.storage_info_json:StorageInfoDocument",),
+        documents=("storage.formatted:Formatted",),
     ),
     "timeline": Described(
         title="kraftool timeline -o json, and the lines of -o jsonl",

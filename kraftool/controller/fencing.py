@@ -106,13 +106,11 @@ def _changes(
     unclean_shutdown: int | None = None,
 ) -> Records:
     for key in keys:
-        partition = state.partition(key)
-        assert partition is not None, "the index has partitions that are there"
         record = change_of(
             state,
             key,
             election=usual_election(state, key),
-            isr=tuple(broker_id for broker_id in partition.isr if broker_id != leaves),
+            leaves=leaves,
             can_lead=can_lead,
             unclean_shutdown=unclean_shutdown,
         )

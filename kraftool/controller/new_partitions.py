@@ -13,6 +13,7 @@ from kraftool.controller.placement import UsableBroker
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
 from kraftool.decoders.error_codes import Error
+from kraftool.image.cluster import BrokerRegistration
 from kraftool.image.metadata_version import DIRECTORIES_LEVEL, KAFKA_4_4_LEVEL, partition_version
 from kraftool.image.replay import RecordValue, WrittenRecord
 from kraftool.image.topics import RECOVERED
@@ -51,7 +52,7 @@ def _problem(state: ControllerState, brokers: list[int], factor: int | None) -> 
     if len(set(brokers)) != len(brokers):
         return "a broker has two of its replicas"
     if state.level >= KAFKA_4_4_LEVEL:
-        cordoned = [broker_id for broker_id in brokers if _is_cordoned(state, broker_id)]
+        cordoned = [broker_id for broker_id in brokers if _is_cordoned(state.broker(broker_id))]
         if cordoned:
             return f"broker {cordoned[0]} has only cordoned directories"
     if factor is not None and len(brokers) != factor:
@@ -104,7 +105,7 @@ def usable_brokers(state: ControllerState, heartbeats: Heartbeats) -> list[Usabl
     for broker_id, is_fenced in heartbeats.usable():
         broker = state.broker(broker_id)
         assert broker is not None, "heartbeats are followed of registered brokers"
-        if not _is_cordoned(state, broker_id):
+        if not _is_cordoned(broker):
             usable.append(UsableBroker(broker_id, broker.rack, is_fenced))
     return usable
 
@@ -113,9 +114,8 @@ def _isr(state: ControllerState, replicas: list[int]) -> list[int]:
     return [broker_id for broker_id in replicas if state.is_active(broker_id)]
 
 
-def _is_cordoned(state: ControllerState, broker_id: int) -> bool:
+def _is_cordoned(broker: BrokerRegistration | None) -> bool:
     """True if none of a broker's directories may get a replica."""
-    broker = state.broker(broker_id)
     if broker is None or not broker.directories or broker.cordoned_directories is None:
         return False
     return set(broker.directories) <= set(broker.cordoned_directories)

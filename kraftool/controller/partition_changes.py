@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kraftool.controller.partition_index import PartitionKey
 from kraftool.controller.state import ControllerState
-from kraftool.controller.topic_configs import allows_unclean_election, min_insync_replicas
+from kraftool.controller.topic_configs import allows_unclean_election, has_min_insync_replicas
 from kraftool.image.metadata_version import (
     DIRECTORIES_LEVEL,
     NO_EPOCH_BUMP_LEVEL,
@@ -66,9 +66,11 @@ class PartitionChange:
     replicas: Replicas = field(init=False)
     removing: Replicas = field(init=False)
     adding: Replicas = field(init=False)
+    has_elr: bool = field(init=False)
 
     def __post_init__(self) -> None:
         partition = self.partition
+        self.has_elr = self.state.is_elr_enabled
         self.elr, self.replicas = partition.elr, partition.replicas
         self.removing, self.adding = partition.removing_replicas, partition.adding_replicas
 
@@ -91,10 +93,6 @@ class PartitionChange:
         value = {"partitionId": self.key.number, "topicId": self.key.topic_id, **value}
         return "PartitionChangeRecord", partition_version(self.state.level), value
 
-    @property
-    def _has_elr(self) -> bool:
-        return self.state.is_elr_enabled
-
     def _complete_reassignment(self) -> None:
         """Drop the replicas that are to go, once all that are to come are in sync."""
         if not self.removing and not self.adding:
@@ -109,9 +107,9 @@ class PartitionChange:
         self.removing = self.adding = ()
 
     def _work_out_elr(self) -> None:
-        if not self._has_elr:
+        if not self.has_elr:
             return
-        if len(self.isr) >= min_insync_replicas(self.state, self.key):
+        if has_min_insync_replicas(self.state, self.key, len(self.isr)):
             self.elr = ()
             return
         candidates = {*self.elr, *self.partition.isr} - set(self.isr) - {self.unclean_shutdown}
@@ -137,7 +135,7 @@ class PartitionChange:
                 return _Elected(broker_id)
         last_known = self.partition.last_known_elr
         if (
-            self._has_elr
+            self.has_elr
             and not self.elr
             and not self.isr
             and len(last_known) == 1
@@ -161,14 +159,14 @@ class PartitionChange:
         return self.state.has_online_directory(broker_id, directory)
 
     def _write_elr(self, value: RecordValue) -> None:
-        if "isr" in value or not self._has_elr:
+        if "isr" in value or not self.has_elr:
             self.elr = ()
         if self.elr != self.partition.elr:
             value["eligibleLeaderReplicas"] = list(self.elr)
 
     def _write_isr(self, value: RecordValue) -> None:
         partition = self.partition
-        if "isr" not in value and (self.isr or self._has_elr) and self.isr != partition.isr:
+        if "isr" not in value and (self.isr or self.has_elr) and self.isr != partition.isr:
             value["isr"] = list(self.isr)
         # Before 3.6 brokers relied on a new leader epoch where the ISR lost a member.
         if (
@@ -180,7 +178,7 @@ class PartitionChange:
             value["leader"] = partition.leader
 
     def _write_last_known_leader(self, value: RecordValue) -> None:
-        if not self._has_elr:
+        if not self.has_elr:
             return
         leader, known = value.get("leader", NO_LEADER_CHANGE), self.partition.last_known_elr
         if leader == NO_LEADER and not known:
@@ -222,21 +220,25 @@ def change_of(
     *,
     election: Election,
     isr: Replicas | None = None,
+    leaves: int | None = None,
     recovery: int | None = None,
     can_lead: Callable[[int], bool] | None = None,
     unclean_shutdown: int | None = None,
     assigned: tuple[int, str] | None = None,
 ) -> WrittenRecord | None:
-    """The record of a partition's change; what is not named stays as it is."""
+    """The record of a partition's change; what is not named stays as it is. `leaves`: a broker
+    that leaves the ISR."""
     partition = state.partition(key)
     assert partition is not None, "whoever asks has seen the partition"
+    if isr is None:
+        isr = partition.isr if leaves is None else _without(partition.isr, (leaves,))
     change = PartitionChange(
         key=key,
         partition=partition,
         state=state,
         can_lead=can_lead or state.is_active,
         election=election,
-        isr=partition.isr if isr is None else isr,
+        isr=isr,
         recovery=partition.leader_recovery_state if recovery is None else recovery,
         unclean_shutdown=unclean_shutdown,
         assigned=assigned,

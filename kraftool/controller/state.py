@@ -48,7 +48,7 @@ class ControllerState:
         }
         self.settings = settings
         self.known_configs: dict[tuple[str, str], str] = {}
-        """What configs of topics come to, by topic and name: partitions ask for them one by one."""
+        """What configs of topics come to, by topic id and config: partitions ask one by one."""
         self._active: dict[int, bool] = {}
         self._default_directories: dict[int, str] = {}
         """Of brokers, for partitions, which ask one by one."""

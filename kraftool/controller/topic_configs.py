@@ -45,36 +45,33 @@ def effective(state: ControllerState, configs: Mapping[str, str]) -> dict[str, E
     }
 
 
-def value_for_topic(state: ControllerState, topic: str, name: str) -> str:
+def value_for_topic(state: ControllerState, topic_id: str, name: str) -> str:
     """A config of a topic that is there; it is one that has a default."""
-    known = state.known_configs.get((topic, name))
+    known = state.known_configs.get((topic_id, name))
     if known is not None:
         return known
+    topic = state.topic_name(topic_id)
+    assert topic is not None, "only partitions of topics that are there are asked for"
     configs = state.configs_of(ConfigResource(TOPIC, topic))
     value = _levels(state).effective(TOPIC_CONFIGS[name], configs.get(name)).value
     assert value is not None, f"{name} has a default"
-    state.known_configs[topic, name] = value
+    state.known_configs[topic_id, name] = value
     return value
 
 
-def min_insync_replicas(state: ControllerState, key: PartitionKey) -> int:
-    """Return how many replicas in sync a topic wants, as far as it has so many."""
+def has_min_insync_replicas(state: ControllerState, key: PartitionKey, in_sync: int) -> bool:
+    """True if so many replicas in sync are as many as the topic wants, as far as it has so many."""
+    if in_sync >= int(value_for_topic(state, key.topic_id, "min.insync.replicas")):
+        return True
     first = state.partition(PartitionKey(key.topic_id, 0))
     assert first is not None, "partitions are numbered from 0 on"
-    wanted = int(value_for_topic(state, _name_of(state, key), "min.insync.replicas"))
-    return min(wanted, len(first.replicas))
+    return in_sync >= len(first.replicas)
 
 
 def allows_unclean_election(state: ControllerState, key: PartitionKey) -> bool:
     """True if a topic would rather lose records than be without a leader."""
-    value = value_for_topic(state, _name_of(state, key), "unclean.leader.election.enable")
+    value = value_for_topic(state, key.topic_id, "unclean.leader.election.enable")
     return value.lower() == "true"
-
-
-def _name_of(state: ControllerState, key: PartitionKey) -> str:
-    name = state.topic_name(key.topic_id)
-    assert name is not None, "only partitions of topics that are there are asked for"
-    return name
 
 
 def min_insync_replicas_of_file(state: ControllerState) -> str:

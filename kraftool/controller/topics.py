@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 from kraftool.controller import new_partitions, topic_configs
@@ -19,7 +20,7 @@ from kraftool.controller.new_partitions import (
     too_many,
     usable_brokers,
 )
-from kraftool.controller.placement import RandomSource, place
+from kraftool.controller.placement import RandomSource, UsableBroker, place
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.controller.state import ControllerState, has_ambiguous_characters
@@ -46,6 +47,11 @@ class CreateTopics:
     ) -> None:
         self._state, self._heartbeats, self._settings = state, heartbeats, settings
         self._chance, self._new_id = chance, new_id
+
+    @cached_property
+    def _usable_brokers(self) -> list[UsableBroker]:
+        """The same for all topics of the request."""
+        return usable_brokers(self._state, self._heartbeats)
 
     def decision(self, request: dict[str, Any], *, may_describe: Callable[[str], bool]) -> Decision:
         """`may_describe`: whether the client may see a topic's configs."""
@@ -188,7 +194,7 @@ class CreateTopics:
         if count == _DEFAULT:
             count = self._settings.default_partitions
         replicas = place(
-            usable_brokers(self._state, self._heartbeats),
+            self._usable_brokers,
             partitions=count,
             replicas=factor,
             chance=self._chance,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 METADATA_VERSION = "metadata.version"
 KRAFT_VERSION = "kraft.version"
@@ -184,5 +185,6 @@ def partition_version(level: int) -> int:
     return _version_at("PartitionRecord", level)
 
 
+@cache
 def _version_at(record: str, level: int) -> int:
     return sum(level >= step for step in _RECORD_LEVELS[record][1:])

@@ -61,7 +61,7 @@ _SWITCH_S = 0.0005
 network or the disk, as a fetch does about ten times. With Python's own 5 ms that would be 50 ms of
 CPU, which is a second on a twentieth of a core."""
 
-_GARBAGE = (10_000, 10, 1_000)
+_GARBAGE = (10_000, 2, 3_300)
 """When Python looks for unreachable cycles: after so many new objects; after so many of these looks
 also among older ones; after so many of those among all. Each look stops all threads. With 80,000
 partitions, one among all takes a tenth of a second of CPU. A node makes few cycles."""

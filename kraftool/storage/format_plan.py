@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
+from kraftool.decoders.json_marks import Hidden
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import parse_checkpoint_name, parse_segment_name
 from kraftool.image.metadata_version import (
@@ -21,7 +22,7 @@ from kraftool.image.metadata_version import (
     METADATA_VERSION,
     SCRAM_LEVEL,
 )
-from kraftool.raft.names import VoterSet
+from kraftool.raft.names import Voter, VoterSet
 from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.format_levels import FormatImpossible, FormatRefused, starting_levels
 from kraftool.storage.format_request import FormatRequest
@@ -43,30 +44,36 @@ class DirectoryRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedDirectory:
-    """A directory that will be formatted."""
+    """A directory that is formatted."""
 
     path: str
     role: DirectoryRole
     directory_id: str
+    """With --dry-run, an id that is chosen by lot will be another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatPlan:
-    """All that will be written, but for the time."""
+    """The directories that were formatted, or with --dry-run would be."""
 
-    node_id: int
+    is_dry_run: bool
+    """True if nothing was written."""
     cluster_id: str
-    is_controller: bool
+    node_id: int
+    is_controller: Hidden[bool]
     levels: Mapping[str, int]
-    """Of features, metadata.version first; empty where no record is written."""
-    scram: tuple[ScramUser, ...]
-    voters: VoterSet | None
-    """The first voters, for a directory of the metadata; None where none are written."""
+    """The level of each feature that the cluster starts with; empty where no record is written."""
+    metadata_version_source: str | None
+    """The origin of metadata.version: an option, the jar of --kafka-home, or the quorum of
+    --bootstrap-controller; None if none is given."""
+    scram_users: tuple[ScramUser, ...]
+    voters: tuple[Voter, ...]
+    """The first voters; empty where none are written."""
     directories: tuple[PlannedDirectory, ...]
     formatted: tuple[str, ...]
-    """Directories that are formatted already and stay as they are."""
+    """Directories that were formatted already and stay as they are."""
     unusable: tuple[str, ...]
-    """Directories that cannot be read, and why."""
+    """Directories that could not be read, and why; they are left out."""
     notes: tuple[str, ...]
 
     @property
@@ -109,7 +116,7 @@ class FormatPlan:
         ]
         return level_records + [
             encode_record("UserScramCredentialRecord", 0, scram_user.record)
-            for scram_user in self.scram
+            for scram_user in self.scram_users
         ]
 
 
@@ -123,18 +130,20 @@ def plan_format(request: FormatRequest) -> FormatPlan:
             hint="--no-initial-controllers formats a controller that joins it",
         )
     levels = _levels(request)
-    if request.scram and levels[METADATA_VERSION] < SCRAM_LEVEL:
+    if request.scram_users and levels[METADATA_VERSION] < SCRAM_LEVEL:
         raise FormatImpossible(f"SCRAM users need {METADATA_VERSION}={SCRAM_LEVEL} (3.5-IV2)")
     survey = _look(request)
     _refuse_a_second_set(request, survey, voters)
     directories = tuple(_planned(request, path, voters) for path in survey.empty)
     return FormatPlan(
-        node_id=request.node_id,
+        is_dry_run=request.is_dry_run,
         cluster_id=request.cluster_id,
+        node_id=request.node_id,
         is_controller=request.is_controller,
         levels=levels,
-        scram=tuple(request.scram),
-        voters=voters,
+        metadata_version_source=request.metadata_version_source,
+        scram_users=tuple(request.scram_users),
+        voters=tuple(voters or ()),
         directories=directories,
         formatted=tuple(survey.formatted),
         unusable=survey.unusable,

@@ -28,11 +28,14 @@ class FormatRequest:
     no_initial_controllers: bool = False
     release: str = ""
     """States metadata.version, unless the features do."""
+    metadata_version_source: str | None = None
+    """See FormatPlan."""
     features: Mapping[str, int]
-    scram: Sequence[ScramUser] = ()
+    scram_users: Sequence[ScramUser] = ()
     running_cluster: str = ""
     """The id of a cluster that is known to run, where one was asked for its level."""
     ignore_formatted: bool = False
+    is_dry_run: bool = False
 
     @property
     def writes_records(self) -> bool:
@@ -42,4 +45,4 @@ class FormatRequest:
         """
         joins = self.no_initial_controllers and not self.static_voters
         begins = self.is_controller and not joins
-        return begins or bool(self.initial_controllers or self.features or self.scram)
+        return begins or bool(self.initial_controllers or self.features or self.scram_users)

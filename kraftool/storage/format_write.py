@@ -17,7 +17,7 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, META_PROPERTIES, METADATA_FOLDER
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
 from kraftool.image.metadata_version import KRAFT_VERSION
-from kraftool.raft.names import BOOTSTRAP_SNAPSHOT
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, VoterSet
 from kraftool.storage.files import Files, replace
 from kraftool.storage.format_plan import FormatPlan, PlannedDirectory
 from kraftool.storage.lock_taking import DirectoryLock
@@ -66,7 +66,8 @@ def _write_first_snapshot(
     folder = os.path.join(planned.path, METADATA_FOLDER)
     files.make_folder(folder)
     kraft_version = plan.levels[KRAFT_VERSION]
-    frame = frame_of(BOOTSTRAP_SNAPSHOT, now_ms, kraft_version, plan.voters, now_ms)
+    voters = VoterSet.of(*plan.voters) if plan.voters else None
+    frame = frame_of(BOOTSTRAP_SNAPSHOT, now_ms, kraft_version, voters, now_ms)
     part = PartFile(files, folder, BOOTSTRAP_SNAPSHOT)
     try:
         for encoded_batch in encode_snapshot(plan.records() if plan.in_one_file else (), frame):

@@ -18,16 +18,22 @@ from kraftool.storage.meta_file import read_meta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formatted:
-    """The directories that were found."""
+    """The directories of a configuration, and how they are formatted."""
 
-    directories: tuple[str, ...]
-    """Those that are there, formatted or not."""
-    meta: MetaProperties | None
-    """What the first formatted one says."""
+    log_dirs: tuple[str, ...]
+    """Those that exist, formatted or not."""
+    cluster_id: str | None
+    """Of the first formatted directory, as are the next ones; None if no directory is formatted."""
+    directory_id: str | None
+    node_id: int | None
+    version: int | None
+    """Of meta.properties."""
     problems: tuple[str, ...]
+    notes: tuple[str, ...]
+    """On the configuration."""
 
 
-def look_at(directories: Iterable[str]) -> Formatted:
+def look_at(directories: Iterable[str], notes: Iterable[str]) -> Formatted:
     """Read each directory's meta.properties and compare them."""
     there: list[str] = []
     problems: list[str] = []
@@ -58,4 +64,13 @@ def look_at(directories: Iterable[str]) -> Formatted:
             problems.append("Mismatched node IDs between storage directories.")
     if first is not None and first.version == 0:
         problems.append(f"{META_PROPERTIES} has version 0: formatted for ZooKeeper, not for KRaft")
-    return Formatted(directories=tuple(there), meta=first, problems=tuple(problems))
+    meta = first or MetaProperties(version=None)
+    return Formatted(
+        log_dirs=tuple(there),
+        cluster_id=meta.cluster_id,
+        directory_id=meta.directory_id,
+        node_id=meta.node_id,
+        version=meta.version,
+        problems=tuple(problems),
+        notes=tuple(notes),
+    )

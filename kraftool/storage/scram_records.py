@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from kraftool.decoders import codec
 from kraftool.decoders.java_text import read_int32
+from kraftool.decoders.json_marks import Hidden
 from kraftool.image.scram import MECHANISMS
 from kraftool.storage.format_levels import FormatImpossible
 
@@ -27,11 +28,11 @@ _KEYS = frozenset({"name", "salt", "iterations", "password", "saltedpassword"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScramUser:
-    """The user who gets a credential, and the record that has it."""
+    """A user whose credential is written."""
 
     name: str
     mechanism: str
-    record: codec.Value
+    record: Hidden[codec.Value]
 
 
 def scram_user(argument: str) -> ScramUser:

@@ -173,6 +173,26 @@ def test_fields_that_are_left_out_take_their_defaults(name: str) -> None:
             assert codec.decode(name, version, raw)[0] == whole
 
 
+@pytest.mark.parametrize("length", [0, 1, 31, 32, 64, 65, 126, 127, 128, 5_000])
+def test_both_agree_on_lists_of_any_length(length: int) -> None:
+    """Also where the bytes of a length or of a tagged field's size get one more."""
+    ids, uuids = list(range(length)), ["_" * 21 + "w"] * length
+    for name, value in (
+        ("PartitionRecord", {"replicas": ids, "directories": uuids}),
+        ("PartitionChangeRecord", {"replicas": ids, "directories": uuids}),
+        ("AssignReplicasToDirsRequest", {"directories": [{"topics": [{}]}] * length}),
+    ):
+        version = schema.message(name).versions.high
+        raw = codec.encode(name, version, value)
+        assert spec.build(name, version, value) == raw
+        decoded = codec.decode(name, version, raw)
+        assert decoded == spec.parse(name, version, raw)
+        assert codec.encode(name, version, decoded[0]) == raw
+        broken = raw[:-1]
+        cut = outcome(codec.decode, name, version, broken)
+        assert cut == outcome(spec.parse, name, version, broken)
+
+
 def test_unknown_tagged_fields_are_kept_in_their_order() -> None:
     value: codec.Value = {"brokerId": 1, "brokerEpoch": 2, "fenced": 1, "inControlledShutdown": 0}
     value |= {"logDirs": [], "unknownTaggedFields": [[3, b""], [99, b"\x01\x02"]]}

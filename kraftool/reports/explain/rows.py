@@ -55,10 +55,31 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
-    """The end of the rows before the end of the file, and how much is left."""
+    """The place at which the rows stop before the end of the file, and the number of bytes that
+    follow."""
 
     position: int
     size: int
+
+
+class SeenRows(Iterator[Row]):
+    """Rows as they pass, how many have a problem, and what follows them."""
+
+    def __init__(self, rows: Iterator[Row | Rest]) -> None:
+        self.problems = 0
+        self.rest: Rest | None = None
+        self._rows = rows
+        self._ahead = next(rows, None)  # raises before anything is written
+
+    def __next__(self) -> Row:
+        row, self._ahead = self._ahead, None
+        row = next(self._rows, None) if row is None else row
+        if isinstance(row, Rest):
+            self.rest = row
+        if not isinstance(row, Row):
+            raise StopIteration
+        self.problems += bool(row.problem)
+        return row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

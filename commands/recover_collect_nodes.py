@@ -169,8 +169,8 @@ def _collected(fetched: FetchedNode, file: Path, at: int | None) -> CollectedNod
             dir=fetched.file.parent, ignore_cleanup_errors=True
         ) as copies:
             root = os.path.realpath(copies)
-            surveys = survey_copy(fetched, Path(copies), now_ms=int(time.time() * 1000), at=at)
-        data = collect_file.encode(collect_file.with_origin(surveys, fetched.node.origin))
+            collected = survey_copy(fetched, Path(copies), now_ms=int(time.time() * 1000), at=at)
+        data = collect_file.encode(collect_file.with_origin(collected, fetched.node.origin))
     except Exception as error:
         problem, hint = why_failed(error, root)
         return replace(node, problem=problem, hint=hint)
@@ -180,6 +180,7 @@ def _collected(fetched: FetchedNode, file: Path, at: int | None) -> CollectedNod
         return replace(node, problem=error.message, hint=error.hint)
     except OSError as error:
         return replace(node, problem=f"{file} cannot be written: {error.strerror or error}")
+    surveys = collected.surveys
     return replace(node, file=str(file), size=len(data), surveys=surveys, changed=fetched.changed)
 
 
@@ -201,7 +202,7 @@ def _kept(remote_node: RemoteNode, file: Path) -> CollectedNode:
     """Return the node by the file that an earlier run wrote."""
     node = replace(_node(remote_node, reached=True), kept=True)
     try:
-        surveys = collect_file.read(str(file))
+        surveys = collect_file.read(str(file)).surveys
         size = file.stat().st_size
     except KraftoolError as error:
         hint = f"move {file} away, and collect the node again"

@@ -130,7 +130,7 @@ def rehearse(
         software = kafka_at(asked.kafka, folder) if asked.kafka else own_node()
     rehearsed = find_rehearsed(plan, asked.directories)
     assessment = assessed([directory.path for directory in rehearsed])
-    for name in _unneeded(rehearsed, asked.sources):
+    for name in _unneeded(plan, rehearsed, asked.sources):
         tell(f"--source {name} is not used: the rehearsal needs no file of it")
     rehearsed = copy_all(rehearsed, folder, progress)
     copies = tuple(
@@ -167,13 +167,13 @@ def assessed(paths: Sequence[str]) -> Assessment:
 # --- apply ------------------------------------------------------------------------------------
 
 
-def _unneeded(rehearsed: Sequence[Rehearsed], sources: Mapping[str, str]) -> list[str]:
+def _unneeded(plan: Plan, rehearsed: Sequence[Rehearsed], sources: Mapping[str, str]) -> list[str]:
     """The hosts that were given as sources, and from which nothing is read."""
     needed = {
         name
         for directory in rehearsed
         if directory.host is not None
-        for name in sources_needed(directory.host)
+        for name in sources_needed(plan, directory.host)
     }
     return sorted(sources.keys() - needed)
 
@@ -189,7 +189,7 @@ def _applied(
     if directory.host is None:
         return AppliedCopy(of=directory)
     given = {one.name: one.path for one in rehearsed} | dict(sources)
-    needed = {name: given[name] for name in sources_needed(directory.host) if name in given}
+    needed = {name: given[name] for name in sources_needed(plan, directory.host) if name in given}
     done = AppliedCopy(of=directory, edits=len(directory.host.edits))
     try:
         if directory.host.edits:

@@ -90,7 +90,7 @@ def check_nodes(folder: Path, cases: Sequence[Case], bait: Path) -> list[Collect
         results = collect_nodes(to, nodes, out, at=None, seconds=20)
     write_nodes(to, results, f"{out}/", "again")
     assert not results[0].problem, results[0]
-    (survey,) = collect_file.read(str(out / "node-0.collect"))
+    (survey,) = collect_file.read(str(out / "node-0.collect")).surveys
     assert survey.end.offset > 0
     for result in results:
         assert bool(result.problem) != bool(result.file), result

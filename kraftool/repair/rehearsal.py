@@ -104,7 +104,7 @@ class Rehearsal:
         findings = [one for copy in self.copies for one in _of_copy(self.plan, copy)]
         if self.elections is not None:
             nodes = self.nodes
-            led_by = nodes.software if nodes is not None and nodes.leader is not None else ""
+            led_by = nodes.software if nodes is not None and nodes.leader_id is not None else ""
             findings += findings_of(self.plan, self.elections, led_by=led_by)
         if self.nodes is not None:
             findings += self.nodes.findings
@@ -266,7 +266,7 @@ def _nodes(
     if not after or len(voters) < majority_of(len(after)):
         absent = listed(sorted(set(after) - voters.keys()))
         words = f"without voter {absent} there is no majority" if after else "it has no voters"
-        return NodesRehearsal(software=software.name, skipped=words)
+        return NodesRehearsal(software=software.name, not_started_reason=words)
     cast = Cast(
         voters=voters,
         back={node_id: copy.copy for node_id, copy in copies.items() if copy.is_quarantined},

@@ -323,7 +323,7 @@ def test_real_nodes_that_lead_are_believed_against_the_simulator(tmp_path: Path)
     assert codes(rehearsal) == {("KT-REC-NO-LEADER", Severity.ERROR)}
     rehearsal = replace(rehearsal, nodes=NodesRehearsal(software="Kafka 4.3.0"))
     assert codes(rehearsal) == {("KT-REC-NO-LEADER", Severity.ERROR)}
-    rehearsal = replace(rehearsal, nodes=NodesRehearsal(software="Kafka 4.3.0", leader=2))
+    rehearsal = replace(rehearsal, nodes=NodesRehearsal(software="Kafka 4.3.0", leader_id=2))
     assert codes(rehearsal) == {("KT-REC-SIMULATOR-DIFFERS", Severity.WARNING)}
     assert "Kafka 4.3.0 elected one" in rehearsal.findings[0].text
 

@@ -178,7 +178,7 @@ def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, agai
         to.rich(text(f"Plan {short} changes no file of {name} ({repair.host.name})."))
         to.rich(*setting_rows(repair.host))
     elif again:
-        since = iso(checked.ended_ms)
+        since = iso(checked.ended or 0)
         to.rich(text(f"Plan {short} is already applied to {name}, since {since}."))
     else:
         to.rich(text(f"Plan {short} is applied to {name}.", GOOD))
@@ -207,7 +207,7 @@ def _settle(to: Output, checked: DirectoryCheck) -> None:
 def _document(
     repair: Apply, checked: DirectoryCheck | None, file: str, *, dry_run: bool, again: bool
 ) -> ApplyDocument:
-    from kraftool.commands.recover_apply_json import ApplyDocument, NeededSetting, steps
+    from kraftool.commands.recover_apply_json import ApplyDocument, steps
     from kraftool.commands.recover_run import steps_after
     from kraftool.repair.edits import in_turn
 
@@ -218,9 +218,7 @@ def _document(
         is_dry_run=dry_run,
         is_already_done=again,
         edits=tuple(in_turn(repair.host.edits)),
-        needed_settings=tuple(
-            NeededSetting(key=setting.key, value=setting.value) for setting in repair.host.settings
-        ),
+        needed_settings=repair.host.settings,
         backup=repair.backup.path if repair.host.edits else None,
         checked=checked,
         next_steps=steps(steps_after(repair.plan, repair.host) if is_next else [], file),

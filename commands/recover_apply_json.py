@@ -6,27 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from kraftool.decoders.json_marks import Count, Moment
-from kraftool.raft.names import ReplicaKey
-from kraftool.repair.plan import Action, Edit, Fingerprint, PlanStep
+from kraftool.repair.plan import Action, Edit, Fingerprint, PlanStep, RequiredSetting
 from kraftool.repair.step_commands import with_plan_file
 from kraftool.repair.verify import DirectoryCheck
-from kraftool.reports.findings.finding import Finding
 from kraftool.reports.text.json_form import form
-from kraftool.storage.repair_journal import Stage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FingerprintObject:
-    """Size and hash of a file."""
-
-    size: int
-    sha256: str
-
-
-@form
-def fingerprint_object(fingerprint: Fingerprint) -> FingerprintObject:
-    return FingerprintObject(size=fingerprint.size, sha256=fingerprint.sha256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,50 +65,6 @@ def steps(of: Iterable[tuple[int, PlanStep]], file: str) -> tuple[PlanStepObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NeededSetting:
-    """A line that server.properties needs."""
-
-    key: str
-    value: str
-    """Empty for no such line."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectoryCheckObject:
-    """The state of a directory."""
-
-    path: str
-    host: str
-    changes: Count
-    """Files that the plan changes there."""
-    stage: Stage
-    ended: Moment | None
-    """When the plan was applied or undone."""
-    has_moved_on: bool
-    """True if a node has run on it since the plan was applied."""
-    is_running: bool
-    """True if a process holds its lock."""
-    voter_keys: tuple[ReplicaKey, ...]
-    """By its own log and snapshots; empty with static voters."""
-    findings: tuple[Finding, ...]
-
-
-@form
-def directory_check_object(checked: DirectoryCheck) -> DirectoryCheckObject:
-    return DirectoryCheckObject(
-        path=checked.path,
-        host=checked.host,
-        changes=checked.changes,
-        stage=checked.stage,
-        ended=checked.ended_ms or None,
-        has_moved_on=checked.has_moved_on,
-        is_running=checked.is_running,
-        voter_keys=checked.voters,
-        findings=checked.findings,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyDocument:
     """The changes of a plan in a directory, planned or made."""
 
@@ -139,7 +78,7 @@ class ApplyDocument:
     """True if the plan was applied before, or changes no file here."""
     edits: tuple[Edit, ...]
     """In the order in which files change."""
-    needed_settings: tuple[NeededSetting, ...]
+    needed_settings: tuple[RequiredSetting, ...]
     backup: str | None
     """The folder of the originals and the journal; null where no file changes."""
     checked: DirectoryCheck | None

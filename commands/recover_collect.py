@@ -187,8 +187,9 @@ def _collect_here(options: CollectOptions) -> NoReturn:
     from kraftool.commands.recover_collect_nodes import CollectedNode, survey_flows
     from kraftool.commands.text_flow import READABLE, Flow
     from kraftool.repair import collect_file
+    from kraftool.repair.collect_file import Collected
     from kraftool.repair.narration import is_well
-    from kraftool.repair.planner import read_surveys
+    from kraftool.repair.planner import read_quorum
     from kraftool.storage.paths import open_path
 
     paths, out = options.paths, options.out
@@ -197,8 +198,8 @@ def _collect_here(options: CollectOptions) -> NoReturn:
         raise UsageError("a collect file is not for a terminal", hint="name a file with --out")
     with read_progress(to, [open_path(path) for path in paths]) as progress:
         now_ms = int(time.time() * 1000)
-        surveys = read_surveys(paths, now_ms=now_ms, at=options.at, progress=progress)
-    data = collect_file.encode(surveys)
+        read = read_quorum(paths, now_ms=now_ms, at=options.at, progress=progress)
+    surveys, data = read.surveys, collect_file.encode(Collected.of(read.directories.values()))
     to.write(data)
     for survey in surveys:
         to.narrate(*survey_flows(survey))

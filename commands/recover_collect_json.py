@@ -56,46 +56,6 @@ def survey_object(survey: Survey) -> SurveyObject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedNodeObject:
-    """The result of collecting from one node."""
-
-    name: str | None
-    """The host or pod; null for this host."""
-    context: str | None
-    """kubectl's context, for a pod; null in a pod, where kubectl has no context."""
-    namespace: str | None
-    """The pod's namespace; null for a host."""
-    file: str | None
-    """The collect file; null if it did not arrive."""
-    size: int | None
-    """Bytes of the collect file."""
-    is_reached: bool
-    reason: str | None
-    """Why the file did not arrive; null if it arrived."""
-    advice: str | None
-    """The action to take."""
-    is_changed_meanwhile: bool
-    """True if Kafka wrote while the files were read: collect this node again."""
-    surveys: tuple[Survey, ...]
-
-
-@form
-def collected_node_object(node: CollectedNode) -> CollectedNodeObject:
-    return CollectedNodeObject(
-        name=node.name or None,
-        context=node.context or None,
-        namespace=node.namespace or None,
-        file=node.file or None,
-        size=node.size if node.file else None,
-        is_reached=node.reached,
-        reason=node.problem or None,
-        advice=node.hint or None,
-        is_changed_meanwhile=node.changed,
-        surveys=node.surveys,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectDocument:
     """The nodes that sent their file, and those that did not."""
 

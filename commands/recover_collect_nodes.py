@@ -23,6 +23,7 @@ from kraftool.commands.remote_fetch import FetchedNode, fetch, why_failed
 from kraftool.commands.remote_nodes import RemoteNode
 from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.json_marks import Hidden
 from kraftool.decoders.late_pattern import late_pattern
 from kraftool.repair import collect_file
 from kraftool.repair.narration import is_well, survey_lines
@@ -36,31 +37,35 @@ _CHANGED = "Kafka wrote while tar read the files: stop the node, and collect it 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectedNode:
-    """The result for one node: its collect file, or why there is none."""
+    """The result of collecting from one node."""
 
-    name: str = ""
-    """As the command line or kubectl names it; empty for this host."""
-    file: str = ""
-    """The collect file; empty if there is none."""
-    size: int = 0
+    name: str | None = None
+    """The host or pod; null for this host."""
+    context: str | None = None
+    """kubectl's context, for a pod; null in a pod, where kubectl has no context."""
+    namespace: str | None = None
+    """The pod's namespace; null for a host."""
+    file: str | None = None
+    """The collect file; null if it did not arrive."""
+    size: int | None = None
+    """Bytes of the collect file."""
+    is_reached: bool = True
+    reason: str | None = None
+    """Why the file did not arrive; null if it arrived."""
+    advice: str | None = None
+    """The action to take."""
+    is_changed_meanwhile: bool = False
+    """True if Kafka wrote while the files were read: collect this node again."""
     surveys: tuple[Survey, ...] = ()
-    context: str = ""
-    """kubectl's, for a pod."""
-    namespace: str = ""
-    """The pod's."""
-    reached: bool = True
-    problem: str = ""
-    hint: str = ""
-    changed: bool = False
-    kept: bool = False
+    is_kept: Hidden[bool] = False
     """True if an earlier run wrote the file, and this run skipped the node."""
 
     @property
     def code(self) -> ExitCode:
         """The exit code for this node by itself."""
-        if self.problem:
+        if self.reason:
             return ExitCode.UNREADABLE
-        is_fine = not self.changed and all(is_well(survey) for survey in self.surveys)
+        is_fine = not self.is_changed_meanwhile and all(is_well(survey) for survey in self.surveys)
         return ExitCode.FINE if is_fine else ExitCode.FINDING
 
 
@@ -153,7 +158,10 @@ def _is_there(file: Path) -> bool:
 
 def _node(node: RemoteNode, *, reached: bool) -> CollectedNode:
     return CollectedNode(
-        name=node.name, context=node.context, namespace=node.namespace, reached=reached
+        name=node.name,
+        context=node.context or None,
+        namespace=node.namespace or None,
+        is_reached=reached,
     )
 
 
@@ -162,25 +170,32 @@ def _collected(fetched: FetchedNode, file: Path, at: int | None) -> CollectedNod
     problem alone."""
     node = _node(fetched.node, reached=fetched.reached)
     if fetched.problem:
-        return replace(node, problem=fetched.problem, hint=fetched.hint)
+        return replace(node, reason=fetched.problem, advice=fetched.hint or None)
     root = ""
     try:
         with tempfile.TemporaryDirectory(
             dir=fetched.file.parent, ignore_cleanup_errors=True
         ) as copies:
             root = os.path.realpath(copies)
-            surveys = survey_copy(fetched, Path(copies), now_ms=int(time.time() * 1000), at=at)
-        data = collect_file.encode(collect_file.with_origin(surveys, fetched.node.origin))
+            collected = survey_copy(fetched, Path(copies), now_ms=int(time.time() * 1000), at=at)
+        data = collect_file.encode(collect_file.with_origin(collected, fetched.node.origin))
     except Exception as error:
         problem, hint = why_failed(error, root)
-        return replace(node, problem=problem, hint=hint)
+        return replace(node, reason=problem, advice=hint or None)
     try:
         _write_whole(file, data)
     except KraftoolError as error:
-        return replace(node, problem=error.message, hint=error.hint)
+        return replace(node, reason=error.message, advice=error.hint or None)
     except OSError as error:
-        return replace(node, problem=f"{file} cannot be written: {error.strerror or error}")
-    return replace(node, file=str(file), size=len(data), surveys=surveys, changed=fetched.changed)
+        return replace(node, reason=f"{file} cannot be written: {error.strerror or error}")
+    surveys = collected.surveys
+    return replace(
+        node,
+        file=str(file),
+        size=len(data),
+        surveys=surveys,
+        is_changed_meanwhile=fetched.changed,
+    )
 
 
 def _write_whole(file: Path, data: bytes) -> None:
@@ -199,15 +214,15 @@ def _write_whole(file: Path, data: bytes) -> None:
 
 def _kept(remote_node: RemoteNode, file: Path) -> CollectedNode:
     """Return the node by the file that an earlier run wrote."""
-    node = replace(_node(remote_node, reached=True), kept=True)
+    node = replace(_node(remote_node, reached=True), is_kept=True)
     try:
-        surveys = collect_file.read(str(file))
+        surveys = collect_file.read(str(file)).surveys
         size = file.stat().st_size
     except KraftoolError as error:
         hint = f"move {file} away, and collect the node again"
-        return replace(node, problem=error.message, hint=hint)
+        return replace(node, reason=error.message, advice=hint)
     except OSError as error:
-        return replace(node, problem=f"{file} cannot be read: {error.strerror or error}")
+        return replace(node, reason=f"{file} cannot be read: {error.strerror or error}")
     return replace(node, file=str(file), size=size, surveys=surveys)
 
 
@@ -226,18 +241,18 @@ def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str, again: 
         if where:
             to.rich(Flow(text(where), again="  "))
     for node in nodes:
-        if node.problem:
-            to.rich(Flow(text(f"{node.name}  not collected: {node.problem}"), again="  "))
-            if node.hint:
-                to.rich(Flow(text(node.hint), lead="  "))
+        if node.reason:
+            to.rich(Flow(text(f"{node.name}  not collected: {node.reason}"), again="  "))
+            if node.advice:
+                to.rich(Flow(text(node.advice), lead="  "))
             continue
-        came = "  kept from an earlier run" if node.kept else ""
+        came = "  kept from an earlier run" if node.is_kept else ""
         to.rich(Flow(text(f"{node.name}  {node.file}  {node.size} bytes{came}"), again="  "))
         for survey in node.surveys:
             to.rich(*survey_flows(survey, 2))
-        if node.changed:
+        if node.is_changed_meanwhile:
             to.rich(Flow(text(_CHANGED), lead="  "))
-    missing = [collected_node.name for collected_node in nodes if collected_node.problem]
+    missing = [collected_node.name for collected_node in nodes if collected_node.reason]
     came = many(len(nodes) - len(missing), "node")
     words = f"collected {came} of {len(nodes)}"
     words += f"; missing: {listed(missing)}" if missing else ""
@@ -259,7 +274,7 @@ def _where(node: CollectedNode) -> str:
 
 def take_codes(to: Output, nodes: Sequence[CollectedNode]) -> None:
     """Set the exit code: 4 if no node was reached, otherwise the worst of all."""
-    if not any(node.reached for node in nodes):
+    if not any(node.is_reached for node in nodes):
         to.code = ExitCode.UNREACHABLE
         return
     for node in nodes:

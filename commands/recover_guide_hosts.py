@@ -17,8 +17,8 @@ from kraftool.repair.applied import not_as_planned
 from kraftool.repair.collected_logs import kept_by_directories
 from kraftool.repair.edits import sources_needed
 from kraftool.repair.plan import SHORT_ID, HostPlan, HostRole, Plan
+from kraftool.repair.planner import ReadQuorum
 from kraftool.repair.ranking import host_names
-from kraftool.repair.survey import Survey
 
 _FILES = "meta.properties __cluster_metadata-0"
 
@@ -60,7 +60,7 @@ def places_of(
     known = [
         (survey.path, survey.identity, host)
         for path, host in remote.items()
-        for survey in collect_file.read(path)
+        for survey in collect_file.read(path).surveys
     ]
     places = {}
     for host in plan.hosts:
@@ -71,20 +71,21 @@ def places_of(
     return places
 
 
-def _collected(paths: Iterable[str]) -> list[Survey]:
+def _collected(paths: Iterable[str]) -> ReadQuorum:
     files = [path for path in paths if os.path.exists(path) and collect_file.is_collect_file(path)]
-    return [survey for path in files for survey in collect_file.read(path)]
+    return ReadQuorum.of([one for path in files for one in collect_file.read(path).directories()])
 
 
 def needs_copies(paths: Iterable[str]) -> bool:
     """True if a log in these collect files is damaged, and the other logs have what it lacks."""
-    return bool(kept_by_directories(_collected(paths)))
+    collected = _collected(paths)
+    return bool(kept_by_directories(collected.surveys, collected.restored))
 
 
 def collected_places(hosts: Mapping[str, str], *, sudo: bool) -> list[HostPlace]:
     """The directories of collect files, each by the file with the ssh host, before a plan names
     them."""
-    surveys = _collected(hosts)
+    surveys = _collected(hosts).surveys
     places = []
     for name, survey in zip(host_names(surveys), surveys, strict=True):
         host = HostPlan(
@@ -116,7 +117,7 @@ def apply_commands(
     folder here of each directory that apply reads; `back` is the collect file to bring back."""
     plan_there = f"kraftool-plan-{plan.id[:SHORT_ID]}.yaml"
     options = "".join(
-        f" --source {source}={source}-data" for source in sorted(sources_needed(place.host))
+        f" --source {source}={source}-data" for source in sorted(sources_needed(plan, place.host))
     )
     apply = f"{place.as_root}kraftool recover apply {plan_there} --dir {place.directory}{options}"
     commands = []
@@ -149,7 +150,7 @@ def check_back(place: HostPlace, file: str) -> Sequence[str]:
     if not os.path.exists(file):
         return [f"{file} is not there"]
     try:
-        surveys = collect_file.read(file)
+        surveys = collect_file.read(file).surveys
     except KraftoolError as error:
         return [error.message]
     # The plan may change the ids in meta.properties; the path and one directory remain.

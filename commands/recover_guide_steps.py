@@ -146,7 +146,7 @@ class Guide(GuideQuestions):
         over_ssh = {path: host for host, path in self._hosts.items()}
         places = places_of(plan, over_ssh, carried, sudo=self._has_sudo)
         changed = _in_order(plan)
-        sources = {name for host in changed for name in sources_needed(host)}
+        sources = {name for host in changed for name in sources_needed(plan, host)}
         far = [host_place for host_place in places.values() if not host_place.is_here]
         self._left = [["recover", "rehearse", file]]
         self._left_elsewhere = {
@@ -165,7 +165,7 @@ class Guide(GuideQuestions):
         ]
         self._left = [
             ["recover", "rehearse", file, *named],
-            *(self._applying(host, places) for host in changed if places[host.name].is_here),
+            *(self._applying(plan, host, places) for host in changed if places[host.name].is_here),
         ]
         if named:
             self._offer("rehearse", f"Rehearse the plan on copies {_CHANGES_NOTHING}")
@@ -226,9 +226,9 @@ class Guide(GuideQuestions):
     def _may_come(self, file: str) -> bool:
         return "hosts" not in self._record.done or os.path.exists(file)
 
-    def _applying(self, host: HostPlan, places: dict[str, HostPlace]) -> list[str]:
+    def _applying(self, plan: Plan, host: HostPlan, places: dict[str, HostPlace]) -> list[str]:
         words = ["recover", "apply", self._record.path("plan.yaml"), "--dir", host.path]
-        for name in sorted(sources_needed(host)):
+        for name in sorted(sources_needed(plan, host)):
             words += ["--source", f"{name}={self._directory(places[name])}"]
         return words
 
@@ -399,7 +399,7 @@ class Guide(GuideQuestions):
     def _commands_elsewhere(
         self, plan: Plan, place: HostPlace, places: dict[str, HostPlace]
     ) -> list[str]:
-        sources = {name: self._directory(places[name]) for name in sources_needed(place.host)}
+        sources = {name: self._directory(places[name]) for name in sources_needed(plan, place.host)}
         file = self._record.path("plan.yaml")
         return apply_commands(place, plan, file, sources, self._back(place))
 

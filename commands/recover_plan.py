@@ -137,7 +137,7 @@ def plan(
     judged = judge(read.surveys)
     is_json = output is PlanFormat.JSON
     try:
-        made = plan_for(replace(asked, surveys=read.surveys, logs=read.logs))
+        made = plan_for(read.asked(asked))
     except KraftoolError as error:
         if is_json:
             to.document(plan_document(judged, refused=error))

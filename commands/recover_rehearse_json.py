@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from kraftool.commands.recover_apply_json import DirectoryCheckObject, directory_check_object
 from kraftool.commands.recover_plan_json import RefusalObject
 from kraftool.decoders.json_marks import Count, Ids
 from kraftool.raft.names import OffsetAndEpoch
@@ -13,6 +12,7 @@ from kraftool.repair.plan import Plan
 from kraftool.repair.rehearsal import AppliedCopy, Rehearsal
 from kraftool.repair.rehearsal_election import ElectionRehearsal, Trial, is_promised
 from kraftool.repair.rehearsal_nodes import NodesRehearsal
+from kraftool.repair.verify import DirectoryCheck
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.text.json_form import form
@@ -38,7 +38,7 @@ class AppliedCopyObject:
     """True if the plan was already applied to the original."""
     refusal: RefusalObject | None
     """Why apply refuses it; null where it does not."""
-    checked: DirectoryCheckObject | None
+    checked: DirectoryCheck | None
     """As verify sees the copy; null where the plan has nothing for it, or apply refuses."""
 
 
@@ -53,7 +53,7 @@ def applied_copy_object(copy: AppliedCopy) -> AppliedCopyObject:
         edits=copy.edits,
         is_applied_already=copy.was_applied,
         refusal=RefusalObject(reason=copy.refused, advice=copy.hint) if copy.refused else None,
-        checked=None if copy.check is None else directory_check_object(copy.check),
+        checked=copy.check,
     )
 
 
@@ -201,70 +201,6 @@ def _trial(plan: Plan, trial: Trial, *, is_ahead: bool) -> TrialObject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReturnedObject:
-    """A node of the quarantine that was started after the others."""
-
-    node_id: int
-    is_following: bool
-    """True if it follows the recovered leader, and has all of its records."""
-    leader_id: int | None
-    """The leader that it knows."""
-    last_words: str | None
-    """Its last error, or the last line that it logged, if it exited; null if it runs."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodesRehearsalObject:
-    """The nodes that were started on the copies."""
-
-    software: str
-    not_started_reason: str | None
-    """Why nothing was started."""
-    started: Ids
-    rewritten_files: Count
-    """Files whose voters got endpoints of this machine."""
-    leader_id: int | None
-    epoch: int | None
-    voters: Ids
-    high_watermark: int | None
-    took_ms: int
-    is_compared: bool
-    """True if the metadata was compared with what the plan saves."""
-    topics: Count
-    """In the metadata that is served, like partitions and brokers."""
-    partitions: Count
-    brokers: Count
-    returned: tuple[ReturnedObject, ...]
-
-
-def _nodes(nodes: NodesRehearsal) -> NodesRehearsalObject:
-    return NodesRehearsalObject(
-        software=nodes.software,
-        not_started_reason=nodes.skipped or None,
-        started=nodes.started,
-        rewritten_files=nodes.rewritten,
-        leader_id=nodes.leader,
-        epoch=nodes.epoch,
-        voters=nodes.voters,
-        high_watermark=None if nodes.high_watermark < 0 else nodes.high_watermark,
-        took_ms=nodes.took_ms,
-        is_compared=nodes.is_compared,
-        topics=nodes.topics,
-        partitions=nodes.partitions,
-        brokers=nodes.brokers,
-        returned=tuple(
-            ReturnedObject(
-                node_id=returned.id,
-                is_following=returned.follows,
-                leader_id=returned.leader,
-                last_words=returned.ended or None,
-            )
-            for returned in nodes.returned
-        ),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RehearseDocument:
     """All that a rehearsal came to."""
 
@@ -281,7 +217,7 @@ class RehearseDocument:
     """The quorum before the plan."""
     simulated: ElectionRehearsalObject | None
     """null where apply refuses a copy."""
-    started_nodes: NodesRehearsalObject | None
+    started_nodes: NodesRehearsal | None
     """null with --no-nodes, or where apply refuses a copy."""
     findings: tuple[Finding, ...]
     finding_counts: FindingCounts
@@ -298,7 +234,7 @@ def rehearse_document(rehearsal: Rehearsal, kept: str) -> RehearseDocument:
         simulated=None
         if rehearsal.elections is None
         else _elections(rehearsal, rehearsal.elections),
-        started_nodes=None if rehearsal.nodes is None else _nodes(rehearsal.nodes),
+        started_nodes=rehearsal.nodes,
         findings=rehearsal.findings,
         finding_counts=finding_counts(rehearsal.findings),
     )

@@ -81,8 +81,8 @@ def _applied(copy: AppliedCopy) -> Text:
             body.append(", and a node has run on it since")
     elif copy.edits:
         body = Text().append(f"{many(copy.edits, 'file')} changed, each as planned", style=GOOD)
-    if copy.edits and copy.check is not None and copy.check.voters:
-        ids = listed(node_id for node_id, _ in copy.check.voters)
+    if copy.edits and copy.check is not None and copy.check.voter_keys:
+        ids = listed(node_id for node_id, _ in copy.check.voter_keys)
         body.append(f"; voters by its log: {ids}")
     if copy.of.is_quarantined:
         body.append("; the plan keeps the node off", style=QUIET)
@@ -176,16 +176,16 @@ def _voters(rehearsal: ElectionRehearsal) -> str:
 
 def _nodes(nodes: NodesRehearsal) -> Iterator[Text]:
     yield text(nodes.software)
-    if nodes.skipped:
-        yield text(f"nothing: {nodes.skipped}", WARN)
+    if nodes.not_started_reason:
+        yield text(f"nothing: {nodes.not_started_reason}", WARN)
         return
-    if nodes.rewritten:
-        files = many(nodes.rewritten, "file")
+    if nodes.rewritten_files:
+        files = many(nodes.rewritten_files, "file")
         yield text(f"the copies' voters are reached on 127.0.0.1 ({files} rewritten for that)")
-    if nodes.leader is None:
+    if nodes.leader_id is None:
         yield Text().append("no leader was elected", style=BAD)
         return
-    line = Text().append(f"node {nodes.leader} leads", style=GOOD)
+    line = Text().append(f"node {nodes.leader_id} leads", style=GOOD)
     line.append(f" epoch {nodes.epoch} after {seconds(nodes.took_ms)}, high watermark")
     yield line.append(f" {nodes.high_watermark}; voters: {listed(nodes.voters)}")
     counts = (
@@ -200,12 +200,14 @@ def _nodes(nodes: NodesRehearsal) -> Iterator[Text]:
 
 
 def _returned(returned: Returned) -> Text:
-    line = Text(f"node {returned.id} comes back, and ")
-    if returned.follows:
+    line = Text(f"node {returned.node_id} comes back, and ")
+    if returned.is_following:
         return line.append("follows the recovered leader", style=GOOD)
-    if returned.ended:
-        return line.append("exits: ", style=WARN).append_text(text(returned.ended))
-    knows = "no leader" if returned.leader is None else f"node {returned.leader} as its leader"
+    if returned.last_words:
+        return line.append("exits: ", style=WARN).append_text(text(returned.last_words))
+    knows = (
+        "no leader" if returned.leader_id is None else f"node {returned.leader_id} as its leader"
+    )
     return line.append(f"knows {knows}")
 
 

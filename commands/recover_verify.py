@@ -171,15 +171,15 @@ def _directory(to: Output, check: DirectoryCheck, zone: tzinfo) -> None:
     from kraftool.commands.times import iso
 
     words = "nothing to change" if not check.changes else f"{check.stage.value}"
-    if check.ended_ms:
-        words += f" {iso(check.ended_ms, zone)}"
+    if check.ended:
+        words += f" {iso(check.ended, zone)}"
     if check.has_moved_on:
         words += "; a node has run on it since"
     if check.is_running:
         words += "; a process is running on it now"
     head = text(check.path, NAME)
     rows = [Text().append_text(head).append_text(text(f" ({check.host}): {words}"))]
-    if check.voters:
-        voters = ", ".join(f"{key.id} ({key.directory_id or ''})" for key in check.voters)
+    if check.voter_keys:
+        voters = ", ".join(f"{key.id} ({key.directory_id or ''})" for key in check.voter_keys)
         rows.append(text(f"voters by its log: {voters}", QUIET))
     to.rich(*labelled("Directory", rows))

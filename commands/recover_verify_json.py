@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kraftool.client.quorum_json import HealthDocument, health_document
-from kraftool.commands.recover_apply_json import DirectoryCheckObject, directory_check_object
-from kraftool.repair.verify import PlanVerification, QuorumCheck
+from kraftool.repair.verify import DirectoryCheck, PlanVerification, QuorumCheck
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
@@ -38,7 +37,7 @@ class VerifyDocument:
     plan_id: str
     is_fine: bool
     """True if nothing is worse than info."""
-    directories: tuple[DirectoryCheckObject, ...]
+    directories: tuple[DirectoryCheck, ...]
     quorum: QuorumCheck | None
     """null where no controller was named."""
     finding_counts: FindingCounts
@@ -48,7 +47,7 @@ def verify_document(verification: PlanVerification) -> VerifyDocument:
     return VerifyDocument(
         plan_id=verification.plan.id,
         is_fine=verification.is_fine,
-        directories=tuple(map(directory_check_object, verification.directories)),
+        directories=verification.directories,
         quorum=verification.quorum,
         finding_counts=finding_counts(verification.findings),
     )

@@ -17,8 +17,8 @@ from kraftool.commands.remote_head import RemoteHead, normalized
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.properties import ascii_value
 from kraftool.repair import collect_file
-from kraftool.repair.planner import read_surveys
-from kraftool.repair.survey import Survey
+from kraftool.repair.collect_file import Collected
+from kraftool.repair.planner import read_quorum
 from kraftool.reports.text.printable import file_text
 from kraftool.reports.text.words import many
 from kraftool.storage.entry import EntryProblem, Severity
@@ -38,7 +38,7 @@ def survey_copy(
     *,
     now_ms: int,
     at: int | None,
-) -> tuple[Survey, ...]:
+) -> Collected:
     """The surveys of a node's directories, with the paths that they have on the node.
 
     Raises KraftoolError for what cannot be what the script sends, and OSError where a file cannot
@@ -57,8 +57,8 @@ def survey_copy(
     with ExitStack() as locks:
         for locked_directory in head.running:  # a survey sees that the directory is in use
             locks.enter_context(DirectoryLock(_below(root, locked_directory)))
-        surveys = read_surveys([path], now_ms=now_ms, at=at)
-    return collect_file.without_prefix(surveys, root)
+        read = read_quorum([path], now_ms=now_ms, at=at)
+    return collect_file.without_prefix(Collected.of(read.directories.values()), root)
 
 
 def _unpack(file: Path, head: RemoteHead, root: str) -> None:

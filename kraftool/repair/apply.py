@@ -25,11 +25,11 @@ from kraftool.repair.disk import (
     reading,
 )
 from kraftool.repair.edits import (
+    RestoredDirectories,
     check_as_planned,
     check_content,
     check_no_strangers,
     check_sources,
-    content,
     expected_size,
     in_turn,
     is_index,
@@ -132,7 +132,7 @@ class Apply(Repair):
         files: Files | None = None,
     ) -> None:
         super().__init__(plan, path, host=host, files=files)
-        needed = sources_needed(self.host)
+        needed = sources_needed(plan, self.host)
         self.unneeded = tuple(sorted((sources or {}).keys() - needed))
         """Hosts that were given as sources, and from which nothing is read."""
         self.sources: dict[str, DataDirectory] = {}
@@ -157,6 +157,13 @@ class Apply(Repair):
         self._check_other_plans()
         match self.stage:
             case Stage.NONE | Stage.BEGUN | Stage.UNDONE:
+                recipes = [edit.snapshot for edit in self.host.edits if edit.snapshot is not None]
+                if any(recipe.flipped or recipe.restored for recipe in recipes):
+                    raise RepairRefused(
+                        "an earlier kraftool made the plan, which restores damaged files in a way"
+                        " that this one does not know",
+                        hint="nothing was changed. Run recover collect and recover plan again",
+                    )
                 check_as_planned(self.host, self.directory)
                 check_no_strangers(self.host, self.directory)
                 check_sources(self.plan, self.host, self.sources)
@@ -280,7 +287,8 @@ class Apply(Repair):
         if edit.is_removal:
             return None
         tell(f"making {edit.target.name}")
-        self.backup.stage(edit.target, content(edit, self.directory, self.sources), owner)
+        restored = RestoredDirectories(self.plan, self.host, self.directory, self.sources)
+        self.backup.stage(edit.target, restored.content(edit), owner)
         with_new = self.backup.open_staged(edit.target)
         try:
             fingerprint = fingerprint_of(with_new)

@@ -28,17 +28,19 @@ UNKNOWN_EVIDENCE = BitEvidence()
 """No other directory has the batches."""
 
 
-def bit_evidence(survey: Survey, others: Sequence[tuple[str, Survey]]) -> BitEvidence:
-    """Compare a directory's flipped bits with other directories of its cluster, by name."""
-    put_back = survey.put_back
-    if put_back is None or put_back.log is None:
+def bit_evidence(
+    own: str, restored: Survey, directories: Sequence[tuple[str, Survey]]
+) -> BitEvidence:
+    """Compare a directory, with its flipped bits put back, with others of its cluster, by name."""
+    log = restored.log
+    if log is None:
         return UNKNOWN_EVIDENCE
-    bits = list(_of_log(put_back))
+    bits = list(_of_log(restored))
     confirmed, contradicted = [], []
-    for name, other in others:
-        if other is survey or other.identity.cluster_id != survey.identity.cluster_id:
+    for name, other in directories:
+        if name == own or other.identity.cluster_id != restored.identity.cluster_id:
             continue
-        confirmations = [_has(other.log, put_back.log, bit) for bit in bits] if other.log else []
+        confirmations = [_has(other.log, log, bit) for bit in bits] if other.log else []
         if False in confirmations:
             contradicted.append(name)
         elif True in confirmations and None not in confirmations:
@@ -46,10 +48,10 @@ def bit_evidence(survey: Survey, others: Sequence[tuple[str, Survey]]) -> BitEvi
     return BitEvidence(confirmed_by=tuple(confirmed), contradicted_by=tuple(contradicted))
 
 
-def _of_log(put_back: Survey) -> Iterator[FlippedBit]:
-    for file in put_back.flipped:
-        if parse_segment_name(file.target.name) is not None:
-            yield from file.bits
+def _of_log(restored: Survey) -> Iterator[FlippedBit]:
+    for edit in restored.restored:
+        if parse_segment_name(edit.target.name) is not None:
+            yield from edit.flipped
 
 
 def _has(other: SurveyedLog, own: SurveyedLog, bit: FlippedBit) -> bool | None:

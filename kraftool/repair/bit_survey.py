@@ -7,20 +7,22 @@ load the checkpoint. It refuses to judge one batch (`decoders/bit_flip.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.bit_flip import ExpectedBatch, flipped_bit
 from kraftool.decoders.names import parse_checkpoint_name, write_segment_name
 from kraftool.decoders.walk import Faulty, Walk, WalkState
 from kraftool.repair.fingerprints import whole_fingerprint
-from kraftool.repair.flipped_bit import FlippedBit, patched
+from kraftool.repair.flipped_bit import FlippedBit
 from kraftool.repair.log_survey import SegmentFile, survey_log
-from kraftool.repair.plan import FlippedFile
+from kraftool.repair.plan import Edit
 from kraftool.repair.plan_file import target_of
+from kraftool.repair.restored_file import flipped_edit, pieced_opener, put_back
 from kraftool.repair.snapshot_survey import complaint_of
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
 from kraftool.storage.entry import Entry, EntryPlace
+from kraftool.storage.source import ByteSource
 
 MOST_BITS = 8
 """In one log or checkpoint. More is no accident of single bits."""
@@ -28,8 +30,8 @@ MOST_BITS = 8
 
 def flipped_files(
     survey: Survey, segments: Sequence[SegmentFile], entries: Sequence[Entry]
-) -> tuple[FlippedFile, ...]:
-    """Return the files that flipped bits alone explain, in the order of their names."""
+) -> tuple[Edit, ...]:
+    """Put back the bits of the files that flipped bits alone explain, by the files' names."""
     bits: dict[str, tuple[FlippedBit, ...]] = {}
     if survey.log is not None and survey.log.broken is not None:
         bits |= _of_log(survey.log, segments, survey.quorum_state.leader_epoch)
@@ -42,12 +44,21 @@ def flipped_files(
         before = survey.file(target_of(name))
         if not own or before is None:
             continue
-        with patched(by_name[name].open, own)() as source:
+        with _patched(name, by_name[name].open, own)() as source:
             after = whole_fingerprint(source)
-        flipped.append(
-            FlippedFile(target=target_of(name), before=before.fingerprint, after=after, bits=own)
-        )
+        flipped.append(flipped_edit(before.target, before.fingerprint, after, own))
     return tuple(flipped)
+
+
+def _patched(
+    name: str, opener: Callable[[], ByteSource], bits: Sequence[FlippedBit]
+) -> Callable[[], ByteSource]:
+    """A function that opens a file with these bits put back."""
+    with opener() as source:
+        size = source.size()
+    assert size is not None, "a file of the metadata partition has a size"
+    pieces = put_back(target_of(name), size, bits)
+    return pieced_opener(name, pieces, lambda piece: opener())
 
 
 @dataclass(slots=True)
@@ -58,8 +69,9 @@ class _Segments:
     bits: dict[int, list[FlippedBit]]
 
     def file(self, base: int) -> SegmentFile:
-        file = self.files[base]
-        return replace(file, open=patched(file.open, self.bits.get(base, ())))
+        file, bits = self.files[base], self.bits.get(base, ())
+        name = write_segment_name(base, ".log")
+        return replace(file, open=_patched(name, file.open, bits)) if bits else file
 
     def all(self) -> list[SegmentFile]:
         return [self.file(file) for file in self.files]
@@ -105,14 +117,13 @@ def _of_snapshot(entry: Entry) -> tuple[FlippedBit, ...]:
         return ()
     bits: list[FlippedBit] = []
     while len(bits) < MOST_BITS:
-        opener = patched(entry.opener, bits)
-        with opener() as source:
+        with _patched(entry.basename, entry.opener, bits)() as source:
             place = _first_damage(Walk(source.read_at, WalkState(next_offset=0)), name.epoch)
             flip = None if place is None else flipped_bit(source.read_at, place)
         if flip is None:
             break
         bits.append(FlippedBit.of(flip))
-    whole = replace(entry, opener=patched(entry.opener, bits))
+    whole = replace(entry, opener=_patched(entry.basename, entry.opener, bits))
     return tuple(bits) if bits and not complaint_of(whole, name.epoch) else ()
 
 

@@ -10,7 +10,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,9 @@ import orjson
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.document import DocumentError, from_document, to_document
+from kraftool.repair.plan import FlippedFile
+from kraftool.repair.read_directory import ReadDirectory
+from kraftool.repair.restored_file import flipped_edit
 from kraftool.repair.survey import Survey
 from kraftool.storage.source import FileSource
 
@@ -34,33 +37,52 @@ class Collected:
 
     kind: str
     surveys: tuple[Survey, ...]
+    restored: tuple[Survey, ...] = ()
+    """Of some of the directories, as their restorations will leave them."""
 
     def __post_init__(self) -> None:
         if self.kind != KIND:
             raise DocumentError(f"the kind is not {KIND!r}")
 
+    @classmethod
+    def of(cls, directories: Iterable[ReadDirectory]) -> Collected:
+        read = tuple(directories)
+        return cls(
+            kind=KIND,
+            surveys=tuple(directory.survey for directory in read),
+            restored=tuple(one.restored for one in read if one.restored is not None),
+        )
 
-def encode(surveys: Sequence[Survey]) -> bytes:
+    def directories(self) -> Iterator[ReadDirectory]:
+        """Yield each directory with its restored survey, which has the same path."""
+        restored = {(survey.path, survey.identity): survey for survey in self.restored}
+        for survey in self.surveys:
+            made = restored.get((survey.path, survey.identity))
+            yield ReadDirectory(survey=survey, restored=made)
+
+    def changed(self, change: Callable[[Survey], Survey]) -> Collected:
+        """The document with a change of each survey."""
+        return replace(
+            self,
+            surveys=tuple(map(change, self.surveys)),
+            restored=tuple(map(change, self.restored)),
+        )
+
+
+def encode(collected: Collected) -> bytes:
     """A collect file's bytes; the same for the same surveys."""
-    document = to_document(Collected(kind=KIND, surveys=tuple(surveys)))
-    return gzip.compress(orjson.dumps(document), mtime=0)
+    return gzip.compress(orjson.dumps(to_document(collected)), mtime=0)
 
 
-def without_prefix(surveys: Sequence[Survey], prefix: str) -> tuple[Survey, ...]:
+def without_prefix(collected: Collected, prefix: str) -> Collected:
     """The surveys of copies below a folder, with the paths that the files have without it."""
-    document = to_document(Collected(kind=KIND, surveys=tuple(surveys)))
-    data = orjson.dumps(document).replace(orjson.dumps(prefix)[1:-1], b"")
-    return from_document(Collected, orjson.loads(data), "it").surveys
+    data = orjson.dumps(to_document(collected)).replace(orjson.dumps(prefix)[1:-1], b"")
+    return from_document(Collected, orjson.loads(data), "it")
 
 
-def with_origin(surveys: Sequence[Survey], origin: str) -> tuple[Survey, ...]:
-    """The surveys with the place that they come from, also with flipped bits put back."""
-
-    def named(survey: Survey) -> Survey:
-        put_back = survey.put_back and replace(survey.put_back, origin=origin)
-        return replace(survey, origin=origin, put_back=put_back)
-
-    return tuple(map(named, surveys))
+def with_origin(collected: Collected, origin: str) -> Collected:
+    """The surveys with the place that they come from."""
+    return collected.changed(lambda survey: replace(survey, origin=origin))
 
 
 def is_collect_file(path: str) -> bool:
@@ -77,7 +99,7 @@ def is_collect_file(path: str) -> bool:
         return False
 
 
-def read(path: str) -> tuple[Survey, ...]:
+def read(path: str) -> Collected:
     """The surveys of a collect file. Raises KraftoolError where it is damaged, or none."""
     with FileSource(path) as source:
         packed = source.read_at(0, _MOST_PACKED + 1)
@@ -88,8 +110,8 @@ def read(path: str) -> tuple[Survey, ...]:
             data = file.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             raise DocumentError(f"more than {_MOST_BYTES} bytes unpacked")
-        surveys = from_document(Collected, _of_today(orjson.loads(data)), "it").surveys
-        return tuple(replace(survey, collect_file=path) for survey in surveys)
+        collected = from_document(Collected, _of_today(orjson.loads(data)), "it")
+        return collected.changed(lambda survey: replace(survey, collect_file=path))
     except (OSError, EOFError, zlib.error, orjson.JSONDecodeError) as error:
         raise KraftoolError(
             f"{path} is damaged: {error}", hint="copy it again, or run recover collect again"
@@ -99,23 +121,46 @@ def read(path: str) -> tuple[Survey, ...]:
 
 
 def _of_today(document: Any) -> Any:
-    """The document as it is written now: a survey had `quorum` before it had `node`."""
-    if isinstance(document, dict) and isinstance(surveys := document.get("surveys"), list):
-        return {**document, "surveys": [_survey_of_today(survey) for survey in surveys]}
-    return document
+    """The document as it is written now: a survey had `quorum` before it had `node`, and was within
+    that of the damaged directory if it was the one of the restored directory."""
+    surveys = document.get("surveys") if isinstance(document, dict) else None
+    if not isinstance(surveys, list) or not all(isinstance(survey, dict) for survey in surveys):
+        return document
+    restored = [made for survey in surveys if (made := _restored_of(survey)) is not None]
+    others = {"restored": restored} if restored else {}
+    return {**document, "surveys": [_survey_of_today(survey) for survey in surveys], **others}
 
 
-def _survey_of_today(survey: Any) -> Any:
-    if not isinstance(survey, dict):
-        return survey
-    others = {
-        name: _survey_of_today(survey[name]) for name in ("putBack", "restored") if name in survey
-    }
-    quorum = survey.get("quorum")
-    if not isinstance(quorum, dict):
-        return {**survey, **others}
-    rest = {name: value for name, value in survey.items() if name != "quorum"}
-    return {**rest, **others, "node": _node_of(quorum)}
+def _restored_of(survey: dict[str, Any]) -> dict[str, Any] | None:
+    """The restored survey within another one. The one with runs has the flipped bits, too."""
+    within = [survey.get(name) for name in ("restored", "putBack")]
+    best = next((one for one in within if isinstance(one, dict)), None)
+    if best is None:
+        return None
+    edits = [*_flipped_of(best), *_list(best.get("restoredFiles"))]
+    rest = {name: value for name, value in best.items() if name not in ("flipped", "restoredFiles")}
+    return {**_survey_of_today(rest), "files": survey.get("files", []), "restored": edits}
+
+
+def _survey_of_today(survey: dict[str, Any]) -> dict[str, Any]:
+    put_back, quorum = survey.get("putBack"), survey.get("quorum")
+    earlier = ("quorum", "putBack", "restored")
+    rest = {name: value for name, value in survey.items() if name not in earlier}
+    if isinstance(put_back, dict):
+        rest["flipped"] = _flipped_of(put_back)
+    return {**rest, "node": _node_of(quorum)} if isinstance(quorum, dict) else rest
+
+
+def _flipped_of(put_back: dict[str, Any]) -> list[Any]:
+    """The edits of the files that had only their flipped bits."""
+    files = _list(put_back.get("flipped"))
+    flipped = [from_document(FlippedFile, file, "it.putBack.flipped") for file in files]
+    return [to_document(flipped_edit(one.target, one.before, one.after, one.bits))
+            for one in flipped]  # fmt: skip
+
+
+def _list(document: Any) -> list[Any]:
+    return document if isinstance(document, list) else []
 
 
 def _node_of(quorum: dict[str, Any]) -> dict[str, Any]:

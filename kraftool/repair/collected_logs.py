@@ -9,17 +9,17 @@ settings. It refuses to restore anything (`run_survey.py`).
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.repair.log_runs import BatchKey, LogCopies, PlacedBatch
-from kraftool.repair.plan import LostRecords
+from kraftool.repair.plan import Edit, LostRecords
 from kraftool.repair.plan_file import PlanFileKind
 from kraftool.repair.ranking import host_names
-from kraftool.repair.run_survey import ReadDirectory
+from kraftool.repair.read_directory import ReadDirectory
+from kraftool.repair.restored_file import PieceOpener
 from kraftool.repair.survey import Survey, SurveyedBatch, SurveyedLog
 from kraftool.reports.text.words import listed, many, offsets
-from kraftool.storage.source import ByteSource
 
 _COMPARED = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT, PlanFileKind.QUORUM_STATE})
 """A copy is of the collected directory if these files are the same in both."""
@@ -28,28 +28,21 @@ _COMPARED = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT, PlanFileKind
 # --- a collect file and a copy of its directory ------------------------------------------------
 
 
-def with_copies(
-    surveys: Sequence[Survey], read: Mapping[int, ReadDirectory]
-) -> tuple[list[Survey], dict[int, ReadDirectory]]:
-    """The surveys and the directories that were read, where a copy of a collected directory and its
-    collect file are one. A copy that has changed since stays a directory of its own."""
-    copies: dict[int, int] = {}
-    for number, survey in enumerate(surveys):
-        for other, directory in read.items() if survey.collect_file else ():
-            if other not in copies.values() and _is_copy(directory.survey, survey):
+def with_copies(directories: Sequence[ReadDirectory]) -> list[ReadDirectory]:
+    """The directories, where a copy of a collected one and its collect file are one. A copy that
+    has changed since stays a directory of its own."""
+    copies: dict[int, ReadDirectory] = {}
+    for number, directory in enumerate(directories):
+        for other in directories if directory.survey.collect_file else ():
+            is_free = other not in copies.values() and not other.survey.collect_file
+            if is_free and _is_copy(other.survey, directory.survey):
                 copies[number] = other
                 break
-    kept = [number for number in range(len(surveys)) if number not in copies.values()]
-    joined: dict[int, ReadDirectory] = {}
-    for place, number in enumerate(kept):
-        if number in copies:
-            joined[place] = _Copy(surveys[number], read[copies[number]]).directory()
-        elif number in read:
-            joined[place] = read[number]
-    kept_surveys = [surveys[number] for number in kept]
-    for place, directory in joined.items():
-        kept_surveys[place] = directory.survey
-    return kept_surveys, joined
+    return [
+        _Copy(directory, copies[number]).directory() if number in copies else directory
+        for number, directory in enumerate(directories)
+        if directory not in copies.values()
+    ]
 
 
 def _is_copy(copy: Survey, collected: Survey) -> bool:
@@ -72,20 +65,21 @@ def _content(survey: Survey) -> dict[str, str]:
 class _Copy:
     """A collected directory, with the bytes of its copy."""
 
-    collected: Survey
+    collected: ReadDirectory
     copy: ReadDirectory
 
     def directory(self) -> ReadDirectory:
-        return ReadDirectory(
-            survey=replace(self.collected, collect_file=""),
-            segments=self.copy.segments,
+        return replace(
+            self.copy,
+            survey=replace(self.collected.survey, collect_file=""),
+            restored=self.collected.restored,
             again=self._again,
-            path=self.copy.path,
         )
 
-    def _again(self, openers: Mapping[str, Callable[[], ByteSource]]) -> Survey | None:
-        """The copy's survey with other content, and what only the host knows."""
-        survey, own = self.copy.again(openers), self.collected
+    def _again(self, restored: Sequence[Edit], open_piece: PieceOpener) -> Survey | None:
+        """The survey of what restored files of the copy leave, and what only the host knows."""
+        survey = self.copy.again(restored, open_piece) if self.copy.again else None
+        own = self.collected.survey
         if survey is None:
             return None
         known = {file.target for file in survey.files}
@@ -141,12 +135,14 @@ class KeptByDirectory:
         )
 
 
-def kept_by_directories(surveys: Sequence[Survey]) -> tuple[KeptByDirectory, ...]:
+def kept_by_directories(
+    surveys: Sequence[Survey], restored: Mapping[str, Survey]
+) -> tuple[KeptByDirectory, ...]:
     """The offsets that damaged logs of collect files lack only because their bytes are not here."""
     hosts = dict(zip(host_names(surveys), surveys, strict=True))
     kept_offsets = []
     for name, survey in hosts.items():
-        log = _damaged(survey)
+        log = _damaged(restored.get(name, survey))
         if log is None or not survey.collect_file:
             continue
         cluster = survey.identity.cluster_id
@@ -163,9 +159,8 @@ def kept_by_directories(surveys: Sequence[Survey]) -> tuple[KeptByDirectory, ...
     return tuple(kept_offsets)
 
 
-def _damaged(survey: Survey) -> SurveyedLog | None:
-    best = survey.put_back or survey
-    return best.log if best.log is not None and not best.intact and not survey.restored else None
+def _damaged(best: Survey) -> SurveyedLog | None:
+    return best.log if not best.intact and not best.lenders else None
 
 
 def _placed(log: SurveyedLog) -> list[PlacedBatch]:

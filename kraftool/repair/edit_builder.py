@@ -11,7 +11,12 @@ from datetime import UTC, datetime
 
 from kraftool.decoders import checkpoint_files, meta_properties, quorum_state
 from kraftool.decoders.meta_properties import MetaProperties
-from kraftool.decoders.names import META_PROPERTIES, write_checkpoint_name, write_segment_name
+from kraftool.decoders.names import (
+    META_PROPERTIES,
+    segment_offset,
+    write_checkpoint_name,
+    write_segment_name,
+)
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.raft.names import VoterSet
 from kraftool.raft.records import Batch, Voters
@@ -19,6 +24,7 @@ from kraftool.raft.wire.batches import encode
 from kraftool.repair.plan import Edit, Expected, Fingerprint, Piece, SnapshotRecipe
 from kraftool.repair.plan_file import PlanFile, PlanFileKind, is_acted_on
 from kraftool.repair.survey import LEADER_EPOCHS, Survey, SurveyedLog, SurveyedState
+from kraftool.reports.text.words import listed
 
 LARGEST_EPOCH = (1 << 31) - 1
 
@@ -129,6 +135,7 @@ def jump_snapshot(state: SurveyedState, source: str, frame: Frame) -> Edit:
         records=state.records,
         records_sha256=state.records_sha256,
         source=source,
+        log_start=state.log_start,
     )
     return Edit(
         target=PlanFile(
@@ -210,6 +217,25 @@ def indexes_removed(survey: Survey, segments: Iterable[int]) -> tuple[Edit, ...]
         for suffix in (".index", ".timeindex", ".txnindex")
     ]
     return tuple(edit for edit in edits if edit is not None)
+
+
+def restored_in_place(survey: Survey, restored: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Damaged files are restored on the disk, too. Kafka makes anew what it made of the log."""
+    edits = tuple(
+        Edit(
+            target=edit.target,
+            before=edit.before,
+            after=edit.after,
+            pieces=(Piece(file=edit.target, end=edit.after.size),),
+            why="; ".join(bit.describe() for bit in edit.flipped)
+            or f"restored: {listed(run.describe() for run in edit.runs)}",
+        )
+        for edit in restored
+        if edit.after is not None
+    )
+    moved = [segment for edit in restored if edit.runs
+             if (segment := segment_offset(edit.target.name)) is not None]  # fmt: skip
+    return (*edits, *(epochs_removed(survey) if edits else ()), *indexes_removed(survey, moved))
 
 
 def relied_on(survey: Survey, edits: Iterable[Edit]) -> tuple[Expected, ...]:

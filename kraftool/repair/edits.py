@@ -8,6 +8,7 @@ content and not because a plan says so. It gives bytes and refuses to write them
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from kraftool.decoders import checkpoint_files, meta_properties, quorum_state
 from kraftool.decoders.errors import KraftoolError
@@ -15,8 +16,9 @@ from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, parse_segment_name
 from kraftool.decoders.walk import Faulty, Walk
 from kraftool.repair.disk import CHUNK, DataDirectory, RepairRefused, beginning_of
-from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Piece, Plan, SnapshotRecipe
+from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Piece, Plan
 from kraftool.repair.plan_file import PlanFile, PlanFileKind, is_acted_on
+from kraftool.repair.restored_file import Openers, ReadableFile, openers_of
 from kraftool.repair.state_records import snapshot_of
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.verify.snapshot import verify_snapshots
@@ -72,23 +74,33 @@ def _turn(edit: Edit) -> tuple[int, int, str]:
     return turn, offset, name
 
 
-def sources_needed(host: HostPlan) -> set[str]:
+def sources_needed(plan: Plan, host: HostPlan) -> set[str]:
     """The hosts whose directories are read for this one's new files."""
-    named = {piece.source for edit in host.edits for piece in edit.pieces}
+    named = {edit.snapshot.source for edit in host.edits if edit.snapshot is not None}
+    return {*named, *(name for name, _ in files_read(plan, host))} - {"", host.name}
+
+
+def files_read(plan: Plan, host: HostPlan) -> set[tuple[str, PlanFile]]:
+    """The files that this host's new files are made of, and those that restore them, by the names
+    of their hosts. Of a host whose state is used, only those that are restored."""
+    files: set[tuple[str, PlanFile]] = set()
     for edit in host.edits:
+        files |= {(one.source or host.name, one.file) for one in edit.pieces if one.file}
         if edit.snapshot is not None:
-            named |= {edit.snapshot.source, *sources_of_recipe(edit.snapshot)}
-    return named - {"", host.name}
-
-
-def sources_of_recipe(recipe: SnapshotRecipe) -> set[str]:
-    """The hosts whose runs of batches are in restored segments that a state is made of."""
-    return {name for file in recipe.restored for name in file.sources}
+            source = plan.host(edit.snapshot.source or host.name)
+            files |= {(source.name, one.target) for one in source.restored} if source else set()
+    for name, target in tuple(files):
+        of = plan.host(name)
+        restored = of.restoration(target) if of is not None else None
+        for piece in restored.pieces if restored is not None else ():
+            if piece.file is not None:
+                files.add((piece.source or name, piece.file))
+    return files
 
 
 def check_sources(plan: Plan, host: HostPlan, sources: Mapping[str, DataDirectory]) -> None:
     """Refuse directories that are not given, or are not what the plan read there."""
-    needed = sources_needed(host)
+    needed = sources_needed(plan, host)
     for name in sorted(needed - sources.keys()):
         raise RepairRefused(
             f"{host.name} is made from {name}'s directory, which is not given",
@@ -188,52 +200,61 @@ def check_no_strangers(host: HostPlan, directory: DataDirectory) -> None:
             )
 
 
-def content(
-    edit: Edit, directory: DataDirectory, sources: Mapping[str, DataDirectory]
-) -> Iterator[bytes]:
-    """The bytes of a new file, of what is there before anything is changed."""
-    if edit.snapshot is not None:
-        of = sources[edit.snapshot.source] if edit.snapshot.source else directory
-        yield from snapshot_of(
-            edit.snapshot,
-            of.path,
-            lambda piece: _opened(
-                # a run may be of the directory itself that is written to
-                piece,
-                sources.get(piece.source, directory) if piece.source else of,
-            ),
+@dataclass(frozen=True, slots=True)
+class RestoredDirectories:
+    """The directories that a host's new files are made of, as their restorations leave them. They
+    are read before anything is changed."""
+
+    plan: Plan
+    host: HostPlan
+    directory: DataDirectory
+    sources: Mapping[str, DataDirectory]
+    """Of other hosts."""
+
+    def content(self, edit: Edit) -> Iterator[bytes]:
+        """The bytes of a new file."""
+        if edit.snapshot is not None:
+            name = edit.snapshot.source or self.host.name
+            yield from snapshot_of(edit.snapshot, self._of(name).path, self._restored(name))
+            return
+        for piece in edit.pieces:
+            if piece.file is None:
+                yield piece.data
+            else:
+                yield from self._slice(piece.source or self.host.name, piece.file, piece)
+
+    def _of(self, name: str) -> DataDirectory:
+        return self.directory if name == self.host.name else self.sources[name]
+
+    def _restored(self, name: str) -> Openers:
+        of = self.plan.host(name)
+        return openers_of(
+            of.restored if of is not None else (),
+            lambda piece: self._open(piece.source or name, piece.file),
         )
-        return
-    for piece in edit.pieces:
-        if piece.file is None:
-            yield piece.data
-        else:
-            of = sources[piece.source] if piece.source else directory
-            yield from _slice(piece, piece.file, of)
 
+    def _open(self, name: str, target: PlanFile | None) -> OpenFile:
+        assert target is not None, "a piece that is opened is of a file"
+        directory = self._of(name)
+        file = directory.open(target)
+        if file is None:
+            raise RepairRefused(f"{directory.at(target)} does not exist")
+        return file
 
-def _opened(piece: Piece, directory: DataDirectory) -> OpenFile:
-    assert piece.file is not None, "a restored segment is made of files"
-    file = directory.open(piece.file)
-    if file is None:
-        raise RepairRefused(f"{directory.at(piece.file)} does not exist")
-    return file
-
-
-def _slice(piece: Piece, target: PlanFile, directory: DataDirectory) -> Iterator[bytes]:
-    file = directory.open(target)
-    if file is None:
-        raise RepairRefused(f"{directory.at(target)} does not exist")
-    try:
-        at = piece.start
-        while at < piece.end:
-            data = file.read_at(at, min(CHUNK, piece.end - at))
-            if not data:
-                raise RepairRefused(f"{file.path} ends at {at}, before {piece.end}")
-            yield data
-            at += len(data)
-    finally:
-        file.close()
+    def _slice(self, name: str, target: PlanFile, piece: Piece) -> Iterator[bytes]:
+        restored = self._restored(name).get(target.name)
+        file: ReadableFile = restored() if restored is not None else self._open(name, target)
+        try:
+            at = piece.start
+            while at < piece.end:
+                data = file.read_at(at, min(CHUNK, piece.end - at))
+                if not data:
+                    path = self._of(name).at(target)
+                    raise RepairRefused(f"{path} ends at {at}, before {piece.end}")
+                yield data
+                at += len(data)
+        finally:
+            file.close()
 
 
 def expected_size(

@@ -1,17 +1,14 @@
-"""A flipped bit of a file as surveys and plans have it, and the file read with the bit put back.
+"""A flipped bit of a file as surveys and plans have it.
 
-Owns the evidence in words. It refuses to search (`decoders/bit_flip.py`) and to write.
+Owns the evidence in words. It refuses to search (`decoders/bit_flip.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kraftool.decoders.bit_flip import BitFlip
 from kraftool.repair.document import DocumentError
-from kraftool.storage.entry import Entry, EntryPlace
-from kraftool.storage.source import ByteSource, ClosingSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,48 +71,3 @@ class FlippedBit:
             " decodes and fits its neighbours. Other damage looks like this by chance in one"
             f" of {chance:,} cases ({self.bits} bits / 2^32)"
         )
-
-
-class PatchedSource(ClosingSource):
-    """A file whose flipped bits are put back as it is read."""
-
-    def __init__(self, source: ByteSource, bits: Sequence[FlippedBit]) -> None:
-        self._source, self._bits = source, bits
-
-    @property
-    def name(self) -> str:
-        return self._source.name
-
-    def size(self) -> int | None:
-        return self._source.size()
-
-    def read_at(self, position: int, size: int) -> bytes:
-        data = self._source.read_at(position, size)
-        for bit in self._bits:
-            at = bit.position - position
-            if 0 <= at < len(data):
-                data = data[:at] + bytes([bit.byte]) + data[at + 1 :]
-        return data
-
-    def close(self) -> None:
-        self._source.close()
-
-
-def patched(
-    opener: Callable[[], ByteSource], bits: Iterable[FlippedBit]
-) -> Callable[[], ByteSource]:
-    """A function that opens the same file with these bits put back."""
-    known = tuple(bits)
-    return lambda: PatchedSource(opener(), known)
-
-
-def with_content(entry: Entry, openers: Mapping[str, Callable[[], ByteSource]]) -> Entry:
-    """The entry with other content, if it is one of these files of the metadata partition."""
-    opener = openers.get(entry.basename) if entry.place is EntryPlace.PARTITION else None
-    return entry if opener is None else replace(entry, opener=opener)
-
-
-def with_bits(entry: Entry, bits: Mapping[str, Sequence[FlippedBit]]) -> Entry:
-    """The entry with its flipped bits put back whenever it is opened."""
-    own = bits.get(entry.basename, ()) if entry.place is EntryPlace.PARTITION else ()
-    return replace(entry, opener=patched(entry.opener, own)) if own else entry

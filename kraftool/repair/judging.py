@@ -11,7 +11,7 @@ from dataclasses import replace
 from kraftool.repair.plan import Plan, Risk
 from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import hosts_of
-from kraftool.repair.request import Acceptance
+from kraftool.repair.request import Acceptance, PlanRequest
 from kraftool.repair.survey import Survey
 from kraftool.reports.election.assessment import Assessment, LossBound, assess
 from kraftool.reports.election.case import ElectionCase
@@ -63,14 +63,14 @@ def forgetting_risk(standing: QuorumAssessment, assessment: Assessment) -> Risk 
     )
 
 
-def doubted(plan: Plan, surveys: Sequence[Survey]) -> Plan:
+def doubted(plan: Plan, request: PlanRequest) -> Plan:
     """The plan; if it loses nothing only unless a directory is an old copy, it says so."""
     if plan.loss.verdict is not LossBound.NONE:
         return plan
-    undamaged = [host.survey for host in hosts_of(surveys)]
-    known = CommitEvidence.of(surveyed_case(undamaged))
+    restored = [host.survey for host in hosts_of(request.surveys, request.restored)]
+    known = CommitEvidence.of(surveyed_case(restored))
     if not may_have_unseen_by_doubt(known):
-        known = CommitEvidence.of(surveyed_case(surveys))
+        known = CommitEvidence.of(surveyed_case(request.surveys))
     if not may_have_unseen_by_doubt(known):
         return plan
     reasons = listed(

@@ -13,6 +13,7 @@ from kraftool import __version__
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.raft.endpoints import static_voter
 from kraftool.repair import majority_words as words
+from kraftool.repair import whole_rest
 from kraftool.repair.cases import identity, small_files
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.cases.snapshots import bad_removed
@@ -62,13 +63,15 @@ def majority_plan(standing: QuorumAssessment) -> Plan:
     choice = choose(standing)
     judged = judge(standing.request.surveys)
     risks = accepted(standing.request, tuple(_risks(choice, judged)))
+    is_rest = choice.jumps and choice.state.log_start is not None
+    rest = (whole_rest.described(choice.source),) if is_rest else ()
     return Plan(
         schema_version=SCHEMA_VERSION,
         created_ms=standing.request.now_ms,
         tool=__version__,
         method=choice.method,
-        cases=("majority-lost",),
-        summary=(*words.summary(choice), *_followers(choice)),
+        cases=("majority-lost", *(whole_rest.CASE for _ in rest)),
+        summary=(*words.summary(choice), *_followers(choice), *rest),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=standing.request.kafka_version,

@@ -14,14 +14,13 @@ from kraftool import __version__
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases import (
     endpoints,
-    flipped_bits,
     identity,
     leftovers,
     log_damage,
     log_dirs,
     poison,
     rebuild,
-    restored_runs,
+    restored,
     small_files,
     snapshots,
 )
@@ -72,8 +71,7 @@ ASKED_FOR: tuple[Callable[[QuorumAssessment], Iterator[Mend]], ...] = (
     poison.asked_for,
 )
 OF_THE_LOG: tuple[Case, ...] = (
-    flipped_bits.find,
-    restored_runs.find,
+    restored.find,
     log_damage.find,
     snapshots.find,
     small_files.leader_epochs,

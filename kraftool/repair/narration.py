@@ -67,9 +67,9 @@ def complaints(survey: Survey) -> Iterator[str]:
     for snapshot in survey.live_snapshots:
         if not snapshot.intact:
             yield f"{snapshot.name}: {snapshot.complaint}"
-    for flipped in survey.put_back.flipped if survey.put_back is not None else ():
-        for bit in flipped.bits:
-            yield f"{flipped.target.name}: {bit.describe()}"
+    for edit in survey.flipped:
+        for bit in edit.flipped:
+            yield f"{edit.target.name}: {bit.describe()}"
     for misfit in log.misfits if log is not None else ():
         yield f"offset {misfit.offset} has a record that cannot be applied: {misfit.text}"
     if survey.state is not None and not survey.state.whole:

@@ -102,21 +102,12 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlippedFile:
-    """A file in which bits were flipped, before and after they are put back."""
-
-    target: PlanFile
-    before: Fingerprint
-    after: Fingerprint
-    bits: tuple[FlippedBit, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """A stretch of a new file's content: bytes, or a slice of a file as it was before the plan.
 
     The slice is of this directory, or of the host named `source`, whose directory apply is then
-    given with `--source HOST=PATH`.
+    given with `--source HOST=PATH`. If that host's part of the plan restores the file, the slice is
+    of the restored one. The pieces of a restored file itself are of what the disks have.
     """
 
     data: bytes = b""
@@ -155,19 +146,24 @@ class RestoredRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FlippedFile:
+    """A file with flipped bits, as an earlier kraftool wrote it."""
+
+    target: PlanFile
+    before: Fingerprint
+    after: Fingerprint
+    bits: tuple[FlippedBit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredFile:
-    """A damaged segment, and what it is made of: its own good bytes and runs of other hosts."""
+    """A restored segment, as an earlier kraftool wrote it."""
 
     target: PlanFile
     before: Fingerprint
     after: Fingerprint
     pieces: tuple[Piece, ...]
     runs: tuple[RestoredRun, ...]
-
-    @property
-    def sources(self) -> frozenset[str]:
-        """The other hosts."""
-        return frozenset(piece.source for piece in self.pieces if piece.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,10 +188,12 @@ class SnapshotRecipe:
     records_sha256: str
     source: str = ""
     """The host whose directory the state is of; empty for the one that is written to."""
+    log_start: Piece | None = None
+    """The slice of a segment with which the log begins for the state: before it is damage that the
+    newest snapshot covers."""
     flipped: tuple[FlippedFile, ...] = ()
-    """The bits that are put back as its files are read for the state."""
     restored: tuple[RestoredFile, ...] = ()
-    """The segments that are restored as they are read for the state."""
+    """Both of an earlier kraftool: such a plan can be verified and undone, and is not applied."""
 
     def __post_init__(self) -> None:
         _check_hash(self.records_sha256)
@@ -222,6 +220,8 @@ class Edit:
     why: str = ""
     flipped: tuple[FlippedBit, ...] = ()
     """The evidence, if the edit puts flipped bits back."""
+    runs: tuple[RestoredRun, ...] = ()
+    """The batches of other hosts, if the edit restores a damaged segment with them."""
 
     def __post_init__(self) -> None:
         name = self.target.name
@@ -249,6 +249,11 @@ class Edit:
     @property
     def is_removal(self) -> bool:
         return self.after is None and self.snapshot is None
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The other hosts whose files its pieces are of."""
+        return frozenset(piece.source for piece in self.pieces if piece.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,14 +292,24 @@ class HostPlan:
     """The pod, its namespace and kubectl's context; empty for a directory of a host."""
     expected: tuple[Expected, ...] = ()
     """Files that are read or relied on, and stay."""
+    restored: tuple[Edit, ...] = ()
+    """Edits that restore damaged files from what the disks have. All other edits, of this host and
+    of others, are made from the restored files."""
     edits: tuple[Edit, ...] = ()
     settings: tuple[RequiredSetting, ...] = ()
 
     def __post_init__(self) -> None:
         _check_host(self.name)
-        targets = [edit.target.path for edit in self.edits]
-        if len(targets) != len(set(targets)):
-            raise DocumentError(f"{self.name}: two edits of one file")
+        for edits in (self.restored, self.edits):
+            targets = [edit.target.path for edit in edits]
+            if len(targets) != len(set(targets)):
+                raise DocumentError(f"{self.name}: two edits of one file")
+        if any(edit.before is None or edit.after is None for edit in self.restored):
+            raise DocumentError(f"{self.name}: what is restored is a file before and after")
+
+    def restoration(self, target: PlanFile) -> Edit | None:
+        """The edit that restores a file; None if it is read as it is."""
+        return next((edit for edit in self.restored if edit.target == target), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

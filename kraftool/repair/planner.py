@@ -21,19 +21,19 @@ from kraftool.repair.collected_logs import (
 )
 from kraftool.repair.judging import doubted
 from kraftool.repair.leadership import refuse_second_leader
-from kraftool.repair.log_survey import SegmentFile
 from kraftool.repair.lost_objects import with_objects
 from kraftool.repair.majority import majority_plan
 from kraftool.repair.mending import mending_plan
 from kraftool.repair.missing_directory import missing_directory, refuse_missing_directories
-from kraftool.repair.on_disk import on_disk
 from kraftool.repair.plan import Plan, Risk
 from kraftool.repair.plan_check import refuse_contradiction
 from kraftool.repair.quorum_assessment import standing_of
 from kraftool.repair.ranking import host_names
+from kraftool.repair.read_directory import ReadDirectory
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Acceptance, PlanRequest
-from kraftool.repair.run_survey import ReadDirectory, with_runs_restored
+from kraftool.repair.restorations import with_restorations
+from kraftool.repair.run_survey import with_runs_restored
 from kraftool.repair.survey import Survey
 from kraftool.repair.surveying import read_directories
 from kraftool.repair.whole_rest import with_whole_rests
@@ -42,28 +42,38 @@ from kraftool.reports.text.words import listed
 Progress = Callable[[str, int], None]
 
 
-def read_surveys(
-    paths: Sequence[str],
-    *,
-    now_ms: int,
-    at: int | None = None,
-    progress: Progress = lambda name, position: None,
-) -> tuple[Survey, ...]:
-    """The surveys of PATHs and collect files."""
-    return read_quorum(paths, now_ms=now_ms, at=at, progress=progress).surveys
-
-
 @dataclass(frozen=True, slots=True)
 class ReadQuorum:
     """The content of PATHs."""
 
-    surveys: tuple[Survey, ...]
-    logs: Mapping[str, Sequence[SegmentFile]]
-    """The segments of each directory that was read itself, by the name of its host."""
-    paths: Mapping[str, str]
-    """The directories on this host, by the names of their hosts; none for a tar stream."""
+    directories: Mapping[str, ReadDirectory]
+    """By the names of their hosts."""
     lost: tuple[str, ...] = ()
     """The server.properties of lost nodes, whose directories are not there."""
+
+    @classmethod
+    def of(cls, read: Sequence[ReadDirectory], lost: Sequence[str] = ()) -> ReadQuorum:
+        names = host_names([directory.survey for directory in read])
+        return cls(with_runs_restored(dict(zip(names, read, strict=True))), tuple(lost))
+
+    @property
+    def surveys(self) -> tuple[Survey, ...]:
+        return tuple(directory.survey for directory in self.directories.values())
+
+    @property
+    def restored(self) -> dict[str, Survey]:
+        """The surveys of what restorations will leave."""
+        return {name: one.restored for name, one in self.directories.items() if one.restored}
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The directories on this host; none for a tar stream."""
+        return {name: one.path for name, one in self.directories.items() if one.path}
+
+    def asked(self, request: PlanRequest) -> PlanRequest:
+        """The request with what was read."""
+        logs = {name: one.segments for name, one in self.directories.items() if one.open}
+        return replace(request, surveys=self.surveys, restored=self.restored, logs=logs)
 
 
 def read_quorum(
@@ -76,8 +86,7 @@ def read_quorum(
 ) -> ReadQuorum:
     """The surveys of PATHs and collect files, and the logs that can be read. `lost` are nodes whose
     server.properties may lead nowhere."""
-    surveys: list[Survey] = []
-    read: dict[int, ReadDirectory] = {}
+    read: list[ReadDirectory] = []
     missing = [one for path in paths if (one := missing_directory(path)) is not None]
     refuse_missing_directories(missing, lost)
     gone = [one.file for one in missing]
@@ -85,22 +94,10 @@ def read_quorum(
         if path in gone:
             continue
         if collect_file.is_collect_file(path):
-            surveys += collect_file.read(path)
-            continue
-        for directory in read_directories(path, now_ms=now_ms, at=at, progress=progress):
-            read[len(surveys)] = directory
-            surveys.append(directory.survey)
-    surveys, read = with_copies(surveys, read)
-    names = host_names(surveys)
-    restored = with_runs_restored(
-        {names[number]: read_directory for number, read_directory in read.items()}
-    )
-    return ReadQuorum(
-        tuple(restored.get(name, survey) for name, survey in zip(names, surveys, strict=True)),
-        {names[number]: read_directory.segments for number, read_directory in read.items()},
-        {names[number]: directory.path for number, directory in read.items() if directory.path},
-        lost=tuple(gone),
-    )
+            read += collect_file.read(path).directories()
+        else:
+            read += read_directories(path, now_ms=now_ms, at=at, progress=progress)
+    return ReadQuorum.of(with_copies(read), lost=gone)
 
 
 def plan_for(request: PlanRequest) -> Plan:
@@ -117,7 +114,7 @@ def plan_for(request: PlanRequest) -> Plan:
 
 def _asked_for(request: PlanRequest) -> Plan:
     """The plan, unless it gives up what it could keep with the bytes of the logs."""
-    kept = kept_by_directories(request.surveys)
+    kept = kept_by_directories(request.surveys, request.restored)
     is_accepted = Acceptance.COLLECT_FILES in request.accepted
     try:
         plan = _plan_for(request)
@@ -165,4 +162,4 @@ def _plan_for(request: PlanRequest) -> Plan:
     plan = majority_plan(standing) if is_lost else mending_plan(standing)
     refuse_second_leader(plan, standing)
     refuse_contradiction(plan)
-    return on_disk(doubted(plan, request.surveys), standing.hosts)
+    return with_restorations(doubted(plan, request), standing.hosts)

@@ -133,7 +133,7 @@ def with_surveys(standing: QuorumAssessment, made: Mapping[str, Survey]) -> Quor
 
 def standing_of(request: PlanRequest) -> QuorumAssessment:
     """Return how things stand. Raises KraftoolError where too little is known for any plan."""
-    hosts = hosts_of(request.surveys)
+    hosts = hosts_of(request.surveys, request.restored)
     _refuse_twice(hosts)
     _refuse_half_done(hosts)
     cluster_id = _cluster_id(hosts)

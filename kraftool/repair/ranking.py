@@ -7,7 +7,7 @@ decides, the offset breaks ties, never the offset alone. It refuses to choose.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VoterSet
@@ -94,8 +94,8 @@ def _has_metadata_of(one: Survey, log_dir: Survey) -> bool:
     return one.node_id == log_dir.node_id and len(clusters) < 2 and (one.has_partition or is_place)
 
 
-def hosts_of(surveys: Sequence[Survey]) -> tuple[Host, ...]:
-    """The directories by their names, with the bytes that they had before they were damaged."""
+def hosts_of(surveys: Sequence[Survey], restored: Mapping[str, Survey]) -> tuple[Host, ...]:
+    """The directories by their names, as their restorations will leave them."""
     log_dirs = further_log_dirs(surveys)
     hosts = [
         Host(
@@ -106,23 +106,22 @@ def hosts_of(surveys: Sequence[Survey]) -> tuple[Host, ...]:
         )
         for number, (name, survey) in enumerate(zip(host_names(surveys), surveys, strict=True))
     ]
-    return tuple(_undamaged(host, hosts) for host in hosts)
+    return tuple(_restored(host, hosts, restored) for host in hosts)
 
 
-def _undamaged(host: Host, hosts: Sequence[Host]) -> Host:
-    restored = host.survey.restored
-    if restored is not None:
-        sources = {name for file in restored.restored_files for name in file.sources}
-        if sources <= {host.name for host in hosts}:
-            return replace(host, survey=restored)
-    put_back = host.survey.put_back
-    if put_back is None:
+def _restored(host: Host, hosts: Sequence[Host], restored: Mapping[str, Survey]) -> Host:
+    own = restored.get(host.name)
+    if own is None or not own.lenders <= {other.name for other in hosts}:
         return host
-    others = [
-        (other.name, other.survey.put_back or other.survey) for other in hosts if other is not host
-    ]
-    evidence = bit_evidence(host.survey, others)
-    survey = host.survey if evidence.contradicted_by else put_back
+    if own.lenders:
+        return replace(host, survey=own)
+    others = []
+    for other in hosts:
+        best = restored.get(other.name, other.survey)
+        # A log with batches of others is no evidence of its own.
+        others.append((other.name, other.survey if best.lenders else best))
+    evidence = bit_evidence(host.name, own, others)
+    survey = host.survey if evidence.contradicted_by else own
     return replace(host, survey=survey, evidence=evidence)
 
 
@@ -164,12 +163,10 @@ def _state_is_whole(survey: Survey) -> bool:
 
 def _note(survey: Survey) -> str:
     log, notes = survey.log, []
-    notes += [f"flipped bits of {file.target.name} are restored" for file in survey.flipped]
-    notes += [
-        f"{file.target.name} is restored with {listed(run.describe() for run in file.runs)}"
-        for file in survey.restored_files
-        if file.runs
-    ]
+    for edit in survey.restored:
+        with_runs = f"is restored with {listed(run.describe() for run in edit.runs)}"
+        notes.append(f"{edit.target.name} {with_runs}" if edit.runs else
+                     f"flipped bits of {edit.target.name} are restored")  # fmt: skip
     if log is not None and log.broken is not None:
         broken = log.broken
         what = "a torn tail" if broken.torn else "damaged"

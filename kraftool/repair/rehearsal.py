@@ -104,7 +104,7 @@ class Rehearsal:
         findings = [one for copy in self.copies for one in _of_copy(self.plan, copy)]
         if self.elections is not None:
             nodes = self.nodes
-            led_by = nodes.software if nodes is not None and nodes.leader is not None else ""
+            led_by = nodes.software if nodes is not None and nodes.leader_id is not None else ""
             findings += findings_of(self.plan, self.elections, led_by=led_by)
         if self.nodes is not None:
             findings += self.nodes.findings
@@ -130,7 +130,7 @@ def rehearse(
         software = kafka_at(asked.kafka, folder) if asked.kafka else own_node()
     rehearsed = find_rehearsed(plan, asked.directories)
     assessment = assessed([directory.path for directory in rehearsed])
-    for name in _unneeded(rehearsed, asked.sources):
+    for name in _unneeded(plan, rehearsed, asked.sources):
         tell(f"--source {name} is not used: the rehearsal needs no file of it")
     rehearsed = copy_all(rehearsed, folder, progress)
     copies = tuple(
@@ -167,13 +167,13 @@ def assessed(paths: Sequence[str]) -> Assessment:
 # --- apply ------------------------------------------------------------------------------------
 
 
-def _unneeded(rehearsed: Sequence[Rehearsed], sources: Mapping[str, str]) -> list[str]:
+def _unneeded(plan: Plan, rehearsed: Sequence[Rehearsed], sources: Mapping[str, str]) -> list[str]:
     """The hosts that were given as sources, and from which nothing is read."""
     needed = {
         name
         for directory in rehearsed
         if directory.host is not None
-        for name in sources_needed(directory.host)
+        for name in sources_needed(plan, directory.host)
     }
     return sorted(sources.keys() - needed)
 
@@ -189,7 +189,7 @@ def _applied(
     if directory.host is None:
         return AppliedCopy(of=directory)
     given = {one.name: one.path for one in rehearsed} | dict(sources)
-    needed = {name: given[name] for name in sources_needed(directory.host) if name in given}
+    needed = {name: given[name] for name in sources_needed(plan, directory.host) if name in given}
     done = AppliedCopy(of=directory, edits=len(directory.host.edits))
     try:
         if directory.host.edits:
@@ -266,7 +266,7 @@ def _nodes(
     if not after or len(voters) < majority_of(len(after)):
         absent = listed(sorted(set(after) - voters.keys()))
         words = f"without voter {absent} there is no majority" if after else "it has no voters"
-        return NodesRehearsal(software=software.name, skipped=words)
+        return NodesRehearsal(software=software.name, not_started_reason=words)
     cast = Cast(
         voters=voters,
         back={node_id: copy.copy for node_id, copy in copies.items() if copy.is_quarantined},

@@ -20,6 +20,7 @@ from kraftool.client.asking import Access, question
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.observer import observe
 from kraftool.client.observing import UnobservableError
+from kraftool.decoders.json_marks import Count, Hidden, Ids
 from kraftool.image.image import MetadataImage
 from kraftool.raft.names import majority_of
 from kraftool.repair.apply import Tell
@@ -55,39 +56,40 @@ class Cast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """A node of the quarantine that was started."""
+    """A node of the quarantine that was started after the others."""
 
-    id: int
-    follows: bool = False
+    node_id: int
+    is_following: bool = False
     """True if it follows the recovered leader, and has all of its records."""
-    leader: int | None = None
+    leader_id: int | None = None
     """The leader that it knows."""
-    ended: str = ""
-    """Its last words, where it ended."""
+    last_words: str | None = None
+    """Its last error, or the last line that it logged, if it exited; null if it runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodesRehearsal:
-    """The result of the started nodes."""
+    """The nodes that were started on the copies."""
 
     software: str
-    started: tuple[int, ...] = ()
-    skipped: str = ""
-    """Why none was started."""
-    leader: int | None = None
+    not_started_reason: str | None = None
+    """Why nothing was started."""
+    started: Ids = ()
+    rewritten_files: Count = 0
+    """Files whose voters got endpoints of this machine."""
+    leader_id: int | None = None
     epoch: int | None = None
-    voters: tuple[int, ...] = ()
-    high_watermark: int = -1
+    voters: Ids = ()
+    high_watermark: int | None = None
     took_ms: int = 0
-    rewritten: int = 0
-    """Files of the copies in which voters got endpoints of this machine."""
-    topics: int = 0
-    partitions: int = 0
-    brokers: int = 0
     is_compared: bool = False
-    """True if the metadata was read and held against what the plan is to save."""
+    """True if the metadata was compared with what the plan saves."""
+    topics: Count = 0
+    """In the metadata that is served, like partitions and brokers."""
+    partitions: Count = 0
+    brokers: Count = 0
     returned: tuple[Returned, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: Hidden[tuple[Finding, ...]] = ()
 
 
 def rehearse_nodes(
@@ -100,12 +102,12 @@ def rehearse_nodes(
     with ExitStack() as stack:
         voters, back, rewritten = _prepared(cast, folder, stack)
         nodes_rehearsal = NodesRehearsal(
-            software=software.name, started=tuple(sorted(cast.voters)), rewritten=rewritten
+            software=software.name, started=tuple(sorted(cast.voters)), rewritten_files=rewritten
         )
         tell(f"starting {many(len(voters), 'node')}: {software.name}")
         first = stack.enter_context(running(software, voters))
         nodes_rehearsal = _led(nodes_rehearsal, first, cast, timeout_s)
-        if nodes_rehearsal.leader is None or not back:
+        if nodes_rehearsal.leader_id is None or not back:
             return nodes_rehearsal
         tell(f"starting {many(len(back), 'node')} of the quarantine")
         second = stack.enter_context(running(software, back))
@@ -169,7 +171,7 @@ def _led(
     live = tuple(sorted(voter.replica.id for voter in quorum.voters))
     rehearsal = replace(
         rehearsal,
-        leader=leader.node_id,
+        leader_id=leader.node_id,
         epoch=leader.epoch,
         voters=live,
         high_watermark=quorum.high_watermark,
@@ -263,7 +265,9 @@ def _returned(
             _one(run, answer, ours) for run, answer in zip(second, theirs.nodes, strict=True)
         )
         settled = all(
-            voter.follows or voter.ended or (cast.is_fenced and _is_apart(voter, theirs, cast))
+            voter.is_following
+            or voter.last_words
+            or (cast.is_fenced and _is_apart(voter, theirs, cast))
             for voter in returned
         )
         if (settled and _commits(ours)) or any(run.has_ended for run in first):
@@ -285,9 +289,9 @@ def _returned(
 
 def _one(run: Running, answer: NodeAnswer, ours: QuorumView) -> Returned:
     if run.has_ended:
-        return Returned(id=run.node.id, ended=run.last_words())
+        return Returned(node_id=run.node.id, last_words=run.last_words() or None)
     leader, quorum = ours.leader, ours.quorum
-    follows = (
+    is_following = (
         leader is not None
         and quorum is not None
         and (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id)
@@ -296,14 +300,16 @@ def _one(run: Running, answer: NodeAnswer, ours: QuorumView) -> Returned:
             for one in (*quorum.observers, *quorum.voters)
         )
     )
-    return Returned(id=run.node.id, follows=follows, leader=answer.leader_id)
+    return Returned(node_id=run.node.id, is_following=is_following, leader_id=answer.leader_id)
 
 
 def _is_apart(voter: Returned, theirs: QuorumView, cast: Cast) -> bool:
     """True if an old voter behind a fence has its quorum, or answers where it can have none."""
     if len(cast.back) < majority_of(len(cast.voters_before)):
         return bool(theirs.reached)
-    return _commits(theirs) and theirs.leader is not None and voter.leader == theirs.leader.node_id
+    return (
+        _commits(theirs) and theirs.leader is not None and voter.leader_id == theirs.leader.node_id
+    )
 
 
 def _harm(
@@ -320,19 +326,20 @@ def _harm(
             text = f"node {run.node.id} of the recovered quorum exited once old voters were back"
             yield kinds.ENDS.at("", f"{text}: {run.last_words()}")
     for one in returned:
-        if one.ended:
-            yield kinds.ENDS.at("", f"node {one.id} exited when it was back: {one.ended}")
-        elif not one.follows and not cast.is_fenced:
-            text = f"node {one.id} is back, but does not follow the recovered leader"
-            if one.leader is None:
+        if one.last_words:
+            text = f"node {one.node_id} exited when it was back: {one.last_words}"
+            yield kinds.ENDS.at("", text)
+        elif not one.is_following and not cast.is_fenced:
+            text = f"node {one.node_id} is back, but does not follow the recovered leader"
+            if one.leader_id is None:
                 yield kinds.QUARANTINED.at("", f"{text}; it knows no leader")
             else:
-                yield kinds.TWO_QUORUMS.at("", f"{text}, but node {one.leader}")
+                yield kinds.TWO_QUORUMS.at("", f"{text}, but node {one.leader_id}")
     if not _commits(ours):
         yield kinds.LOSES.at("", "the recovered voters no longer have a leader that commits")
         return
     image = _image(ours, timeout_s)
-    expected = None if rehearsal.leader is None else cast.expected.get(rehearsal.leader)
+    expected = None if rehearsal.leader_id is None else cast.expected.get(rehearsal.leader_id)
     if isinstance(image, str):
         yield kinds.LOSES.at("", image)
     elif expected is not None:

@@ -40,6 +40,8 @@ class PlanRequest:
     """All of it."""
 
     surveys: tuple[Survey, ...]
+    restored: Mapping[str, Survey] = field(default_factory=dict)
+    """The surveys of what restorations will leave, by the names of the hosts."""
     now_ms: int
     method: Method | None = None
     kafka_version: str = ""

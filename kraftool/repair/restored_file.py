@@ -5,11 +5,14 @@ Owns the order of the pieces, and a slice of the whole as pieces again. It refus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from kraftool.repair.plan import Piece, RestoredFile
+from kraftool.repair.flipped_bit import FlippedBit
+from kraftool.repair.plan import Edit, Fingerprint, Piece
+from kraftool.repair.plan_file import PlanFile
+from kraftool.storage.entry import Entry, EntryPlace
 from kraftool.storage.source import ByteSource, ClosingSource
 
 
@@ -22,6 +25,8 @@ class ReadableFile(Protocol):
 
 
 PieceOpener = Callable[[Piece], ReadableFile]
+Openers = Mapping[str, Callable[[], ByteSource]]
+"""How files of the metadata partition are opened, by their names."""
 
 
 class PiecedSource(ClosingSource):
@@ -53,9 +58,25 @@ class PiecedSource(ClosingSource):
         """Nothing is open between two reads."""
 
 
-def pieced_opener(file: RestoredFile, open_piece: PieceOpener) -> Callable[[], ByteSource]:
-    """A function that opens a restored segment."""
-    return lambda: PiecedSource(file.target.name, file.pieces, open_piece)
+def openers_of(restored: Iterable[Edit], open_piece: PieceOpener) -> Openers:
+    """Functions that open restored files."""
+    return {
+        edit.target.name: pieced_opener(edit.target.name, edit.pieces, open_piece)
+        for edit in restored
+    }
+
+
+def pieced_opener(
+    name: str, pieces: Sequence[Piece], open_piece: PieceOpener
+) -> Callable[[], ByteSource]:
+    """A function that opens the file that pieces make."""
+    return lambda: PiecedSource(name, pieces, open_piece)
+
+
+def with_content(entry: Entry, openers: Openers) -> Entry:
+    """The entry with other content, if it is one of these files of the metadata partition."""
+    opener = openers.get(entry.basename) if entry.place is EntryPlace.PARTITION else None
+    return entry if opener is None else replace(entry, opener=opener)
 
 
 def slice_of(pieces: Iterable[Piece], start: int, end: int) -> Iterator[Piece]:
@@ -86,3 +107,29 @@ def joined(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
         else:
             merged_pieces.append(piece)
     return tuple(merged_pieces)
+
+
+def put_back(target: PlanFile, size: int, bits: Iterable[FlippedBit]) -> tuple[Piece, ...]:
+    """The pieces of a file with its flipped bits put back."""
+    pieces, start = [], 0
+    for bit in sorted(bits, key=lambda bit: bit.position):
+        if bit.position > start:
+            pieces.append(Piece(file=target, start=start, end=bit.position))
+        pieces.append(Piece(data=bytes([bit.byte])))
+        start = bit.position + 1
+    if start < size:
+        pieces.append(Piece(file=target, start=start, end=size))
+    return tuple(pieces)
+
+
+def flipped_edit(
+    target: PlanFile, before: Fingerprint, after: Fingerprint, bits: tuple[FlippedBit, ...]
+) -> Edit:
+    """The edit that puts the flipped bits of a file back."""
+    return Edit(
+        target=target,
+        before=before,
+        after=after,
+        pieces=put_back(target, after.size, bits),
+        flipped=bits,
+    )

@@ -8,16 +8,17 @@ is. It refuses to judge the restored log: it is surveyed like any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.names import write_segment_name
 from kraftool.repair.fingerprints import whole_fingerprint
 from kraftool.repair.log_runs import BatchKey, LogCopies, PlacedBatch, good_batches, runs_of
 from kraftool.repair.log_survey import SegmentFile
-from kraftool.repair.plan import Piece, RestoredFile, RestoredRun
+from kraftool.repair.plan import Edit, Piece, RestoredRun
 from kraftool.repair.plan_file import target_of
-from kraftool.repair.restored_file import PiecedSource, joined, pieced_opener
+from kraftool.repair.read_directory import ReadDirectory
+from kraftool.repair.restored_file import PiecedSource, joined, slice_of
 from kraftool.repair.survey import Survey
 from kraftool.storage.source import ByteSource
 
@@ -25,46 +26,30 @@ _LEAST_EQUAL = 0.9
 """So much of a damaged batch at the very end must be as another node has it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadDirectory:
-    """A survey, and its directory to be read once more."""
-
-    survey: Survey
-    segments: Sequence[SegmentFile]
-    again: Callable[[Mapping[str, Callable[[], ByteSource]]], Survey | None]
-    """The survey with other content of some segments, by the names of the files."""
-    path: str = ""
-    """The directory on this host; empty for a tar stream."""
-
-
-def is_restorable(survey: Survey) -> bool:
-    """True if a log is damaged and its own bytes do not explain the damage."""
-    best = survey.put_back or survey
-    return best.log is not None and not best.intact
-
-
-def with_runs_restored(directories: Mapping[str, ReadDirectory]) -> dict[str, Survey]:
-    """Return the surveys by host, each damaged one with what the other logs of its cluster give."""
-    surveys = {name: directory.survey for name, directory in directories.items()}
-    damaged = [name for name, survey in surveys.items() if is_restorable(survey)]
+def with_runs_restored(directories: Mapping[str, ReadDirectory]) -> dict[str, ReadDirectory]:
+    """Return the directories by host, each damaged one with what the other logs of its cluster
+    give. Flipped bits are put back before that."""
+    made = dict(directories)
     batches: dict[str, Sequence[PlacedBatch]] = {}
-    for name in damaged:
-        cluster = surveys[name].identity.cluster_id
-        kin = [survey for survey in surveys if surveys[survey].identity.cluster_id == cluster]
+    read = {name: directory for name, directory in directories.items() if directory.segments}
+    for name, directory in read.items():
+        if directory.best.intact:
+            continue
+        cluster = directory.survey.identity.cluster_id
+        kin = [other for other in read if read[other].survey.identity.cluster_id == cluster]
         for kin_name in kin if len(kin) > 1 else ():
             if kin_name not in batches:
-                batches[kin_name] = good_batches(directories[kin_name].segments)
+                batches[kin_name] = good_batches(read[kin_name].segments)
         copies = LogCopies({kin_name: batches[kin_name] for kin_name in kin if kin_name in batches})
-        restored = _Restoring(name, directories, copies).survey()
-        whole = [surveys[kin_name] for kin_name in kin if kin_name != name]
+        restored = _Restoring(name, read, copies).survey()
+        whole = [read[kin_name].best for kin_name in kin if kin_name != name]
         if restored is not None and not any(_has_all_of(survey, restored) for survey in whole):
-            surveys[name] = replace(surveys[name], restored=restored)
-    return surveys
+            made[name] = replace(directory, restored=restored)
+    return made
 
 
-def _has_all_of(survey: Survey, restored: Survey) -> bool:
+def _has_all_of(best: Survey, restored: Survey) -> bool:
     """True if one undamaged directory goes as far: it alone is the simpler source."""
-    best = survey.put_back or survey
     return (
         best.log is not None
         and best.intact
@@ -96,15 +81,12 @@ class _Restoring:
         own = self.copies.nodes.get(self.name, ())
         if not own:
             return None
-        files = tuple(self._files(list(self._parts(own))))
-        if not files:
+        edits = tuple(self._edits(list(self._parts(own))))
+        if not edits:
             return None
         directory = self.directories[self.name]
-        openers = {file.target.name: pieced_opener(file, self._open) for file in files}
-        restored = directory.again(openers)
-        if restored is None or not _is_better(restored, directory.survey):
-            return None
-        return replace(restored, restored_files=files)
+        restored = directory.again(edits, self._open) if directory.again else None
+        return restored if restored and _is_better(restored, directory.survey) else None
 
     def _parts(self, own: Sequence[PlacedBatch]) -> Iterator[_Part]:
         """All of the log in its order."""
@@ -172,7 +154,8 @@ class _Restoring:
 
     def _looks_like(self, filling: Sequence[BatchKey], last: SegmentFile, position: int) -> bool:
         """True if the damaged bytes at the end are almost those of other nodes' batches."""
-        pieces = tuple(part.piece for part in self._filled(filling))
+        parts = self._filled(filling)
+        pieces = tuple(piece for part in parts for piece in self._on_disk(part.piece))
         wanted = PiecedSource("", pieces, self._open).read_at(
             0, sum(piece.size for piece in pieces)
         )
@@ -181,29 +164,36 @@ class _Restoring:
         equal = sum(one == other for one, other in zip(wanted, there, strict=False))
         return len(there) == len(wanted) and equal >= _LEAST_EQUAL * len(wanted)
 
-    def _files(self, parts: Sequence[_Part]) -> Iterator[RestoredFile]:
+    def _edits(self, parts: Sequence[_Part]) -> Iterator[Edit]:
         survey = self.directories[self.name].survey
         for segment in sorted({part.segment for part in parts if part.run is not None}):
             own = [part for part in parts if part.segment == segment]
             target = target_of(write_segment_name(segment, ".log"))
             file = survey.file(target)
             assert file is not None, "a segment that was read is a file"
-            pieces = joined(part.piece for part in own)
-            after = whole_fingerprint(PiecedSource(target.name, pieces, self._open))
-            yield RestoredFile(
+            pieces = joined(one for part in own for one in self._on_disk(part.piece))
+            yield Edit(
                 target=target,
                 before=file.fingerprint,
-                after=after,
+                after=whole_fingerprint(PiecedSource(target.name, pieces, self._open)),
                 pieces=pieces,
                 runs=tuple(_joined_runs(part.run for part in own if part.run is not None)),
             )
 
+    def _on_disk(self, piece: Piece) -> Iterator[Piece]:
+        """A slice of a segment, whose flipped bits are put back, of what the disk has."""
+        for edit in self.directories[piece.source or self.name].survey.flipped:
+            if edit.target == piece.file:
+                for part in slice_of(edit.pieces, piece.start, piece.end):
+                    yield replace(part, source=piece.source if part.file else "")
+                return
+        yield piece
+
     def _open(self, piece: Piece) -> ByteSource:
+        opener = self.directories[piece.source or self.name].open
+        assert opener is not None, "a log with segments was read"
         assert piece.file is not None, "each piece is of a file"
-        for segment in self.directories[piece.source or self.name].segments:
-            if write_segment_name(segment.base_offset, ".log") == piece.file.name:
-                return segment.open()
-        raise AssertionError(f"{piece.file.name} is a segment")
+        return opener(piece.file)
 
     def _last_segment(self) -> SegmentFile:
         return self.directories[self.name].segments[-1]

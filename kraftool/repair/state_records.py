@@ -18,9 +18,8 @@ from kraftool.decoders.snapshot import encode_snapshot
 from kraftool.image.image import MetadataImage
 from kraftool.image.writer import snapshot_records
 from kraftool.raft.names import OffsetAndEpoch
-from kraftool.repair.flipped_bit import with_bits, with_content
-from kraftool.repair.plan import SnapshotRecipe
-from kraftool.repair.restored_file import PieceOpener, pieced_opener
+from kraftool.repair.plan import Piece, SnapshotRecipe
+from kraftool.repair.restored_file import Openers, pieced_opener, with_content
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.files import StateFiles, open_state
 from kraftool.reports.state.load import load_from
@@ -59,13 +58,16 @@ def digest_of(records: Iterable[bytes]) -> RecordsDigest:
     return RecordsDigest(count=count, sha256=digest.hexdigest())
 
 
-def snapshot_of(recipe: SnapshotRecipe, directory: str, open_piece: PieceOpener) -> Iterator[bytes]:
-    """The bytes of the checkpoint that a plan asks for, in pieces, of a directory's state.
+def snapshot_of(recipe: SnapshotRecipe, directory: str, restored: Openers) -> Iterator[bytes]:
+    """The bytes of the checkpoint that a plan asks for, in pieces, of a directory's state. Damaged
+    files of it are read as they are restored.
 
     Raises KraftoolError before the first piece where the directory has not the state that the plan
     was made for.
     """
-    files = _undamaged(open_state(directory), recipe, open_piece)
+    files = _with_content(open_state(directory), restored)
+    if recipe.log_start is not None:
+        files = beginning_at(files, recipe.log_start)
     records = list(records_of(load_from(files, at=recipe.state_offset).image))
     records_digest = digest_of(records)
     if (records_digest.count, records_digest.sha256) != (recipe.records, recipe.records_sha256):
@@ -85,17 +87,18 @@ def snapshot_of(recipe: SnapshotRecipe, directory: str, open_piece: PieceOpener)
     return encode_snapshot(records, frame)
 
 
-def _undamaged(files: StateFiles, recipe: SnapshotRecipe, open_piece: PieceOpener) -> StateFiles:
-    """The files with the bits put back and the segments restored that the plan names."""
-    bits = {file.target.name: file.bits for file in recipe.flipped}
-    openers = {file.target.name: pieced_opener(file, open_piece) for file in recipe.restored}
-
+def _with_content(files: StateFiles, openers: Openers) -> StateFiles:
     def changed(files: tuple[LogFile, ...]) -> tuple[LogFile, ...]:
-        return tuple(
-            replace(file, entry=with_content(with_bits(file.entry, bits), openers))
-            for file in files
-        )
+        return tuple(replace(file, entry=with_content(file.entry, openers)) for file in files)
 
-    if not bits and not openers:
-        return files
     return replace(files, snapshots=changed(files.snapshots), segments=changed(files.segments))
+
+
+def beginning_at(files: StateFiles, start: Piece) -> StateFiles:
+    """The files of a log that begins with a slice of a segment. What is before it is left out."""
+    assert start.file is not None, "a log begins in a segment"
+    name = start.file.name
+    first, *later = [segment for segment in files.segments if segment.entry.basename >= name]
+    opener = pieced_opener(name, (start,), lambda piece: first.entry.open())
+    begun = replace(first, entry=with_content(first.entry, {name: opener}))
+    return replace(files, segments=(begun, *later))

@@ -12,14 +12,15 @@ import shlex
 from dataclasses import dataclass, field
 
 from kraftool.decoders.checkpoint_files import LEADER_EPOCH_CHECKPOINT, EpochEntry
+from kraftool.decoders.names import write_segment_name
 from kraftool.raft.names import NO_VOTERS, OffsetAndEpoch, VoterSet
 from kraftool.repair.document import DocumentError
 from kraftool.repair.plan import (
     DirectoryIdentity,
+    Edit,
     Fingerprint,
-    FlippedFile,
+    Piece,
     RecordCount,
-    RestoredFile,
 )
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
 from kraftool.reports.election.case import NodeCase
@@ -147,6 +148,16 @@ class SurveyedLog:
     batches: tuple[SurveyedBatch, ...] = ()
     misfits: tuple[Misfit, ...] = ()
 
+    @property
+    def rest_start(self) -> Piece | None:
+        """The slice of a segment with which the rest begins; None if there is none."""
+        if not self.rest:
+            return None
+        first = self.rest[0]
+        name = write_segment_name(first.segment, ".log")
+        target = PlanFile(kind=PlanFileKind.SEGMENT, name=name)
+        return Piece(file=target, start=first.start, end=first.end)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyedSnapshot:
@@ -178,6 +189,8 @@ class SurveyedState:
     brokers: tuple[int, ...] = ()
     controllers: tuple[int, ...] = ()
     """Those that are registered, as Kafka 3.7 and later do."""
+    log_start: Piece | None = None
+    """The slice of a segment with which the log begins, if damage before it was left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +223,7 @@ class QuorumStateSurvey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """One data directory."""
+    """One data directory, as it is on the disk or as a restoration will leave it."""
 
     schema_version: int
     tool: str
@@ -255,20 +268,17 @@ class Survey:
     registered_directories: tuple[str, ...] = ()
     """The ids of the node's log directories, as it was last registered as a broker."""
     files: tuple[SurveyedFile, ...] = ()
+    """As they are on the disk."""
     half_done: str = ""
     """How a recovery plan is finished that is half done here, and on which no node has run."""
     stopping: tuple[str, ...] = ()
     """Names in the metadata partition's folder at which Kafka's start ends."""
     unread: tuple[str, ...] = ()
     """What could not be read at all."""
-    flipped: tuple[FlippedFile, ...] = ()
-    """In the survey with bits put back: the files that it has with other bytes than the disk."""
-    put_back: Survey | None = None
-    """The same directory with flipped bits put back, if they explain a damaged file."""
-    restored: Survey | None = None
-    """The same directory with runs of good batches from the other directories that were given."""
-    restored_files: tuple[RestoredFile, ...] = ()
-    """In the restored survey: the segments that it has with other bytes than the disk."""
+    flipped: tuple[Edit, ...] = ()
+    """The damaged files that flipped bits explain, each with the bits put back."""
+    restored: tuple[Edit, ...] = ()
+    """The files that it has as a restoration will leave them, with other bytes than the disk."""
     node: NodeCase | None = None
     """For the judgement of the quorum; None if no file names the node."""
 
@@ -399,3 +409,14 @@ class Survey:
 
     def file(self, target: PlanFile) -> SurveyedFile | None:
         return next((file for file in self.files if file.target == target), None)
+
+    @property
+    def lenders(self) -> frozenset[str]:
+        """The hosts that it has batches of."""
+        return frozenset(name for edit in self.restored for name in edit.sources)
+
+    @property
+    def contents(self) -> dict[PlanFile, Fingerprint]:
+        """The content of each file, once it is restored."""
+        on_disk = {file.target: file.fingerprint for file in self.files}
+        return on_disk | {edit.target: edit.after for edit in self.restored if edit.after}

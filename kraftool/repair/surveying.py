@@ -8,7 +8,7 @@ order. It refuses to keep anything of a record but its type.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -26,11 +26,13 @@ from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.endpoints import shown_endpoints, shown_voter
 from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VoterSet
 from kraftool.repair.bit_survey import flipped_files
-from kraftool.repair.flipped_bit import with_bits, with_content
 from kraftool.repair.half_done import half_done
 from kraftool.repair.log_survey import LogSurvey
-from kraftool.repair.plan import DirectoryIdentity
-from kraftool.repair.run_survey import ReadDirectory
+from kraftool.repair.plan import DirectoryIdentity, Edit, Piece
+from kraftool.repair.plan_file import PlanFile
+from kraftool.repair.read_directory import ReadDirectory
+from kraftool.repair.restored_file import PieceOpener, openers_of, with_content
+from kraftool.repair.state_records import beginning_at
 from kraftool.repair.survey import (
     SCHEMA_VERSION,
     QuorumStateSurvey,
@@ -42,7 +44,6 @@ from kraftool.repair.survey import (
 from kraftool.repair.survey_pass import SurveyPass, segments_of
 from kraftool.repair.surveyed_files import hashed_files
 from kraftool.repair.surveyed_state import epoch_before, replayed_state, why_no_end, with_replay
-from kraftool.repair.whole_rest import files_from_snapshot_on
 from kraftool.reports.directory.report import DumpReport, read_location
 from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.election.case import NodeCase
@@ -66,21 +67,6 @@ _BESIDE_TOPICS = (METADATA_FOLDER, META_PROPERTIES, BOOTSTRAP_CHECKPOINT)
 """What a data directory has of a node's metadata."""
 
 
-def survey_path(
-    path: str,
-    *,
-    now_ms: int,
-    at: int | None = None,
-    progress: Progress = lambda name, position: None,
-) -> tuple[Survey, ...]:
-    """A survey of each data directory that a PATH has. Raises KraftoolError where it has none.
-
-    With `at` the state at that offset is looked at, too.
-    """
-    read = read_directories(path, now_ms=now_ms, at=at, progress=progress)
-    return tuple(directory.survey for directory in read)
-
-
 def read_directories(
     path: str,
     *,
@@ -89,8 +75,9 @@ def read_directories(
     progress: Progress = lambda name, position: None,
     has_log: bool = True,
 ) -> tuple[ReadDirectory, ...]:
-    """The same surveys, of directories that can be read once more.
+    """Each data directory that a PATH has. Raises KraftoolError where it has none.
 
+    With `at` the state at that offset is looked at, too.
     Without `has_log` Kafka does not look for the metadata log there, whatever the directory has.
     """
     location = open_path(_whole(path))
@@ -239,23 +226,37 @@ class _Surveying:
         """The survey of the directory, also with its flipped bits put back if there are any."""
         survey = self.survey(now_ms)
         own = self._entries()
+        by_name = {entry.basename: entry for entry in own if entry.place is EntryPlace.PARTITION}
         flipped = flipped_files(survey, segments_of(own), own)
-        bits = {file.target.name: file.bits for file in flipped}
 
-        def again(openers: Mapping[str, Callable[[], ByteSource]]) -> Survey | None:
+        def opened(target: PlanFile) -> ByteSource:
+            return by_name[target.name].open()
+
+        def opened_piece(piece: Piece) -> ByteSource:
+            assert piece.file is not None, "a piece that is opened is of a file"
+            return opened(piece.file)
+
+        bits = openers_of(flipped, opened_piece)
+
+        def again(restored: Sequence[Edit], open_piece: PieceOpener) -> Survey | None:
+            openers = {**bits, **openers_of(restored, open_piece)}
             entries = [
-                with_content(with_bits(entry, bits), openers) if entry in own else entry
+                with_content(entry, openers) if entry in own else entry
                 for entry in self.all_entries
             ]
-            survey = self._again(entries, now_ms)
-            return None if survey is None else replace(survey, flipped=flipped)
+            left = self._again(entries, now_ms)
+            if left is None:
+                return None
+            return replace(left, files=survey.files, restored=(*flipped, *restored))
 
         return ReadDirectory(
-            survey=replace(survey, put_back=again({}) if flipped else None),
+            survey=replace(survey, flipped=flipped),
+            restored=again((), opened_piece) if flipped else None,
             segments=sorted(
-                segments_of([with_bits(entry, bits) for entry in own]),
+                segments_of([with_content(entry, bits) for entry in own]),
                 key=lambda segment_file: segment_file.base_offset,
             ),
+            open=opened,
             again=again,
             path="" if survey.archived else survey.path,
         )
@@ -432,9 +433,10 @@ class _Surveying:
 
     def _rest_state(self, survey: Survey, log: SurveyedLog) -> SurveyedState | None:
         """The state at the end of what is whole behind the newest snapshot, if records fit it."""
-        if not log.rest or log.broken is None:
+        start = log.rest_start
+        if start is None or log.broken is None:
             return None
-        files = files_from_snapshot_on(self.passed.state_files(), survey, log)
+        files = beginning_at(self.passed.state_files(), start)
         try:
             loaded = load_from(files, at=log.broken.end_offset, progress=self.progress)
         except KraftoolError:

@@ -17,6 +17,7 @@ from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.target import Target
 from kraftool.decoders import properties, quorum_state
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.json_marks import Count, Hidden, Moment
 from kraftool.decoders.redact import BROKER, config_value
 from kraftool.raft.names import Endpoint, ReplicaKey
 from kraftool.repair.apply import Repair
@@ -45,20 +46,23 @@ _OF_THE_PLAN = "KT-REC-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryCheck:
-    """One directory."""
+    """The state of a directory."""
 
     path: str
     host: str
-    changes: int
-    """How many files the plan changes here."""
+    changes: Count
+    """Files that the plan changes there."""
     stage: Stage
-    ended_ms: int = 0
+    ended: Moment | None = None
+    """When the plan was applied or undone."""
     has_moved_on: bool = False
+    """True if a node has run on it since the plan was applied."""
     is_running: bool = False
-    voters: tuple[ReplicaKey, ...] = ()
-    """By its own log and snapshots; none where the voters are static."""
+    """True if a process holds its lock."""
+    voter_keys: tuple[ReplicaKey, ...] = ()
+    """By its own log and snapshots; empty with static voters."""
     findings: tuple[Finding, ...] = ()
-    relied_on: frozenset[str] = frozenset()
+    relied_on: Hidden[frozenset[str]] = frozenset()
     """The paths of files that the plan uses as they are, and does not repair."""
 
     @property
@@ -190,10 +194,10 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
         host=planned.name,
         changes=len(planned.edits),
         stage=stage,
-        ended_ms=record.ended_ms,
+        ended=record.ended_ms or None,
         has_moved_on=stage is Stage.APPLIED and bool(moved),
         is_running=lock_holder(directory.path).state is LockState.HELD,
-        voters=voters,
+        voter_keys=voters,
         findings=in_order(findings),
         relied_on=frozenset(
             os.path.join(directory.path, file.target.path) for file in planned.expected
@@ -450,8 +454,8 @@ def _live_voters(plan: Plan, live: Sequence[ReplicaKey]) -> Iterator[Finding]:
 def _apart(live: Sequence[ReplicaKey], directories: Sequence[DirectoryCheck]) -> Iterator[Finding]:
     """Running nodes whose own log names other voters than the leader does."""
     for directory in directories:
-        if directory.is_running and directory.voters and set(directory.voters) != set(live):
-            text = f"its log names {_told(directory.voters)}, but the leader {_told(live)}"
+        if directory.is_running and directory.voter_keys and set(directory.voter_keys) != set(live):
+            text = f"its log names {_told(directory.voter_keys)}, but the leader {_told(live)}"
             yield kinds.DISAGREE.at(directory.path, text)
 
 

@@ -15,7 +15,7 @@ from kraftool.commands.recover_plan_json import plan_document
 from kraftool.decoders.segment import scan
 from kraftool.repair.document import from_document, to_document
 from kraftool.repair.judging import judge
-from kraftool.repair.planner import read_surveys
+from kraftool.repair.planner import read_quorum
 from kraftool.repair.rehearsal import assessed
 from kraftool.repair.survey import Survey
 from kraftool.reports.doctor.doctor_json import doctor_document
@@ -66,7 +66,7 @@ def of_plan(paths: Sequence[str]) -> Block:
     """By the surveys, as a collect file carries them."""
     surveys = [
         from_document(Survey, json.loads(json.dumps(to_document(survey))))
-        for survey in read_surveys(paths, now_ms=0)
+        for survey in read_quorum(paths, now_ms=0).surveys
     ]
     block: Block = json_value(plan_document(judge(surveys)))["assessment"]
     return block

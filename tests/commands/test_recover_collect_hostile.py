@@ -74,7 +74,7 @@ def collect(kraftool: Run, sent: Path, answer: bytes) -> tuple[int, str, str]:
 
 
 def assert_sound(file: Path) -> None:
-    (survey,) = collect_file.read(str(file))
+    (survey,) = collect_file.read(str(file)).surveys
     assert survey.end.offset > 0
     assert survey.path == REMOTE
 
@@ -136,8 +136,8 @@ def test_a_file_with_two_names_arrives_under_both(kraftool: Run, sent: Path) -> 
     stream = remote_cases.tar_stream(files, then=lambda archive: [add(archive) for add in links])
     head = remote_cases.head({**FILES, **files}, f"log-dir {REMOTE}/x")
     assert collect(kraftool, sent, head + stream)[:2] == (0, "")
-    (survey,) = collect_file.read(str(sent.parent / "c/odd.collect"))
-    (sound,) = collect_file.read(str(sent.parent / "c/sound.collect"))
+    (survey,) = collect_file.read(str(sent.parent / "c/odd.collect")).surveys
+    (sound,) = collect_file.read(str(sent.parent / "c/sound.collect")).surveys
     assert survey.files == sound.files
 
 
@@ -180,7 +180,7 @@ def test_a_head_never_leads_to_a_file_of_this_host(
     assert code == (3 if HEADS[odd] else 0), reason
     assert "TMPDIR" not in advice
     if not HEADS[odd]:
-        surveys = collect_file.read(str(tmp_path / "c/odd.collect"))
+        surveys = collect_file.read(str(tmp_path / "c/odd.collect")).surveys
         assert {survey.node_id for survey in surveys} == {3}
 
 
@@ -200,7 +200,7 @@ def test_of_a_setting_that_is_given_twice_the_last_one_counts(kraftool: Run, sen
     )
     answer = remote_cases.head(FILES, *lines) + remote_cases.tar_stream(FILES)
     assert collect(kraftool, sent, answer)[0] == 0
-    (survey,) = collect_file.read(str(sent.parent / "c/odd.collect"))
+    (survey,) = collect_file.read(str(sent.parent / "c/odd.collect")).surveys
     assert survey.settings is not None
     assert survey.settings.static_voters == "1@new:9093"
     assert survey.settings.file == f"{REMOTE}/server.properties"

@@ -64,7 +64,8 @@ def data(fixtures_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def assert_same(kraftool: Run, file: Path, data: Path, tmp_path: Path) -> None:
     assert kraftool("recover", "collect", data, "--out", tmp_path / "here").code == 0
-    (carried,), (here,) = collect_file.read(str(file)), collect_file.read(str(tmp_path / "here"))
+    (carried,) = collect_file.read(str(file)).surveys
+    (here,) = collect_file.read(str(tmp_path / "here")).surveys
     assert (carried.files, carried.log, carried.state) == (here.files, here.log, here.state)
 
 
@@ -178,7 +179,7 @@ def test_links_are_followed_and_a_dead_one_is_no_lost_log(
     ran = kraftool("recover", "collect", "--ssh", hosts, data, "--out", tmp_path / "c")
     assert ran.code == 3
     assert [path.name for path in (tmp_path / "c").iterdir()] == ["live.collect"]
-    (survey,) = collect_file.read(str(tmp_path / "c/live.collect"))
+    (survey,) = collect_file.read(str(tmp_path / "c/live.collect")).surveys
     assert survey.log is not None
 
 

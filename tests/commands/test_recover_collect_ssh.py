@@ -54,7 +54,7 @@ def ssh(hosts: Hosts, monkeypatch: pytest.MonkeyPatch) -> Hosts:
 
 def surveys(file: Path) -> tuple[Survey, ...]:
     """The contents of a collect file, but for when and where it was made, and its name."""
-    read = collect_file.read(str(file))
+    read = collect_file.read(str(file)).surveys
     return tuple(replace(survey, collected_ms=0, collect_file="", origin="") for survey in read)
 
 

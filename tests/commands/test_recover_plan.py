@@ -185,7 +185,7 @@ def test_damage_is_a_finding_and_is_collected(
     assert ran.code == 1
     assert "the log is damaged from offset" in ran.narration
     assert "quorum-state: " in ran.err
-    (survey,) = collect_file.read(str(file))
+    (survey,) = collect_file.read(str(file)).surveys
     assert survey.log is not None
     assert survey.log.broken is not None
 
@@ -242,7 +242,8 @@ def test_a_tar_of_a_pod_is_collected(kraftool: Run, nodes: dict[int, Path], tmp_
     ran = kraftool("recover", "collect", tmp_path / "pod.tar.gz", "--out", file)
     assert ran.code == 0, ran.err
     kraftool("recover", "collect", nodes[3], "--out", tmp_path / "b.collect")
-    (carried,), (here,) = (collect_file.read(str(path)) for path in (file, tmp_path / "b.collect"))
+    (carried,) = collect_file.read(str(file)).surveys
+    (here,) = collect_file.read(str(tmp_path / "b.collect")).surveys
     assert (carried.files, carried.log, carried.state) == (here.files, here.log, here.state)
 
 

@@ -89,13 +89,13 @@ def check_nodes(folder: Path, cases: Sequence[Case], bait: Path) -> list[Collect
     with unopened(bait), _bounded(), patch.object(tempfile, "tempdir", str(folder)):
         results = collect_nodes(to, nodes, out, at=None, seconds=20)
     write_nodes(to, results, f"{out}/", "again")
-    assert not results[0].problem, results[0]
-    (survey,) = collect_file.read(str(out / "node-0.collect"))
+    assert not results[0].reason, results[0]
+    (survey,) = collect_file.read(str(out / "node-0.collect")).surveys
     assert survey.end.offset > 0
     for result in results:
-        assert bool(result.problem) != bool(result.file), result
-        assert "Error" not in result.problem, result
-        assert f"{folder}/kraftool-" not in result.problem, result
+        assert bool(result.reason) != bool(result.file), result
+        assert "Error" not in (result.reason or ""), result
+        assert f"{folder}/kraftool-" not in (result.reason or ""), result
     return results
 
 
@@ -169,7 +169,7 @@ def run(seed: int, cases: int, folder: Path) -> dict[str, int]:
         except BaseException:
             print(f"seed {seed}, cases from {first} on")
             raise
-        failed = sum(bool(result.problem) for result in results[1:])
+        failed = sum(bool(result.reason) for result in results[1:])
         counts["failed"] += failed
         counts["arrived"] += len(batch) - failed
     for number in range(cases):

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from kraftool.repair.edits import sources_needed
 from kraftool.repair.plan import HostPlan, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.interop import kafka, operations, our_commands, scenarios
@@ -470,9 +471,7 @@ def sources_of(plan: Plan, name: str) -> list[str]:
     """The other hosts whose directories a host's new files are made from."""
     host = plan.host(name)
     assert host is not None, name
-    sources = {piece.source for edit in host.edits for piece in edit.pieces}
-    sources |= {edit.snapshot.source for edit in host.edits if edit.snapshot is not None}
-    return sorted(sources - {""})
+    return sorted(sources_needed(plan, host))
 
 
 @pytest.fixture(scope="module")

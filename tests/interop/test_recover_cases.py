@@ -12,7 +12,6 @@ import shutil
 import pytest
 
 from kraftool.repair.plan import Action, Method
-from kraftool.repair.surveying import survey_path
 from kraftool.reports.election.assessment import LossBound
 from tests.interop import damages, kafka, ondisk, recovering
 from tests.interop.nights import Night
@@ -29,6 +28,7 @@ from tests.interop.recovering import (
     voters,
 )
 from tests.interop.rehearsing import Rehearsals
+from tests.repair.directories import survey_path
 
 __all__ = ["kept"]
 pytestmark = pytest.mark.interop

@@ -12,16 +12,18 @@ from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import scan
 from kraftool.image.state_hash import state_hash
+from kraftool.repair import collect_file
+from kraftool.repair.collect_file import Collected
 from kraftool.repair.narration import is_well
-from kraftool.repair.plan import Edit, Fingerprint, Method, Piece, Plan
+from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Method, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml, plan_to_yaml
-from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.repair.state_records import snapshot_of
 from kraftool.repair.survey import Survey
-from kraftool.repair.surveying import survey_path
+from kraftool.repair.surveying import read_directories
 from kraftool.reports.state.load import load_state
-from kraftool.storage.source import FileSource
+from kraftool.storage.source import BytesSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 PARTITION = "__cluster_metadata-0"
@@ -30,6 +32,11 @@ EQUAL = "kafka-4.3.0/upgrade"
 """Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
 APART = "kafka-4.3.0/dynamic-quorum"
 """Voters 2, 3, 4; 3 and 4 and broker 11 are at offset 224 of epoch 3; 1 is no voter any more."""
+
+
+def survey_path(path: str, *, now_ms: int) -> tuple[Survey, ...]:
+    """A survey of each data directory that a PATH has."""
+    return tuple(one.survey for one in read_directories(path, now_ms=now_ms))
 
 
 class Quorum:
@@ -63,6 +70,11 @@ class Quorum:
         (survey,) = survey_path(str(self.directories[node_id]), now_ms=NOW)
         return survey
 
+    def collected(self, node_id: int) -> bytes:
+        """The collect file of a node."""
+        read = read_directories(str(self.directories[node_id]), now_ms=NOW)
+        return collect_file.encode(Collected.of(read))
+
     def plan(
         self,
         *settings: str,
@@ -77,23 +89,23 @@ class Quorum:
         paths = [str(self.directories[node]) for node in nodes or self.directories]
         request = PlanRequest(surveys=(), now_ms=NOW, accepted=frozenset(accept))
         request = with_settings(request, settings)
-        surveys = read_surveys(paths, now_ms=NOW, at=request.rollback)
+        read = read_quorum(paths, now_ms=NOW, at=request.rollback)
+        restored = read.restored
         if is_collected:
-            surveys = tuple(replace(survey, restored=None) for survey in surveys)
-        plan = plan_for(replace(request, surveys=surveys))
+            restored = {name: one for name, one in restored.items() if not one.lenders}
+        plan = plan_for(replace(request, surveys=read.surveys, restored=restored))
         assert plan_from_yaml(plan_to_yaml(plan)) == plan
         return plan
 
     def carry_out(self, plan: Plan) -> None:
         """What the edits make of the directories, as the plan says it, host by host."""
         roots = {
-            host.name: str(self.directories[host.identity.node_id])
+            host.name: str(self.directories.get(host.identity.node_id or 0, host.path))
             for host in plan.hosts
-            if host.identity.node_id in self.directories
         }
         made: dict[str, bytes | None] = {}
         for host in plan.hosts:
-            made |= _made(host.edits, roots.get(host.name, host.path), roots)
+            made |= _made(plan, host, roots)
         for path, content in made.items():
             if os.path.exists(path):
                 os.unlink(path)
@@ -101,43 +113,61 @@ class Quorum:
                 Path(path).write_bytes(content)
 
 
-def _made(
-    edits: Sequence[Edit], directory: str, roots: Mapping[str, str]
-) -> dict[str, bytes | None]:
-    """The new files; each is made of the directories as they are before the plan."""
+def _made(plan: Plan, host: HostPlan, roots: Mapping[str, str]) -> dict[str, bytes | None]:
+    """The new files; each is made of the directories as they are before the plan, once the damaged
+    files in them are restored."""
     made: dict[str, bytes | None] = {}
-    for edit in edits:
-        path = os.path.join(directory, edit.target.path)
+    for edit in host.edits:
+        path = os.path.join(roots[host.name], edit.target.path)
         before = Path(path).read_bytes() if os.path.exists(path) else None
         assert edit.before == (None if before is None else Fingerprint.of(before)), path
         if edit.snapshot is not None:
-            source = roots[edit.snapshot.source] if edit.snapshot.source else directory
-            made[path] = b"".join(snapshot_of(edit.snapshot, source, _opener(source, roots)))
+            source = edit.snapshot.source or host.name
+            of = plan.host(source)
+            openers = {
+                one.target.name: _opener(one.target.name, _restored(one, source, roots))
+                for one in (of.restored if of is not None else ())
+            }
+            made[path] = b"".join(snapshot_of(edit.snapshot, roots[source], openers))
         elif edit.after is None:
             made[path] = None
         else:
-            data = b"".join(_pieces(edit, directory, roots))
+            data = b"".join(_pieces(plan, edit, host.name, roots))
             assert Fingerprint.of(data) == edit.after, path
             made[path] = data
     return made
 
 
-def _opener(directory: str, roots: Mapping[str, str]) -> Callable[[Piece], FileSource]:
-    def opened(piece: Piece) -> FileSource:
-        assert piece.file is not None
-        root = roots[piece.source] if piece.source else directory
-        return FileSource(str(Path(root) / piece.file.path))
-
-    return opened
+def _opener(name: str, data: bytes) -> Callable[[], BytesSource]:
+    return lambda: BytesSource(name, data)
 
 
-def _pieces(edit: Edit, directory: str, roots: Mapping[str, str]) -> Iterator[bytes]:
+def _restored(edit: Edit, name: str, roots: Mapping[str, str]) -> bytes:
+    """A file of a host as its restoration leaves it."""
+    data = b"".join(
+        (Path(roots[piece.source or name]) / piece.file.path).read_bytes()[piece.start : piece.end]
+        if piece.file is not None
+        else piece.data
+        for piece in edit.pieces
+    )
+    assert edit.after == Fingerprint.of(data)
+    return data
+
+
+def _pieces(plan: Plan, edit: Edit, name: str, roots: Mapping[str, str]) -> Iterator[bytes]:
     for piece in edit.pieces:
         if piece.file is None:
             yield piece.data
             continue
-        root = roots[piece.source] if piece.source else directory
-        yield (Path(root) / piece.file.path).read_bytes()[piece.start : piece.end]
+        source = piece.source or name
+        of = plan.host(source)
+        restored = of.restoration(piece.file) if of is not None else None
+        data = (
+            _restored(restored, source, roots)
+            if restored is not None
+            else (Path(roots[source]) / piece.file.path).read_bytes()
+        )
+        yield data[piece.start : piece.end]
 
 
 def state_of(directory: Path, at: int | None = None) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -18,8 +18,9 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.meta_properties import NODE_ID
 from kraftool.raft.names import VoterSet
 from kraftool.repair.apply import Apply
+from kraftool.repair.edits import sources_needed
 from kraftool.repair.plan import Action, Method, Plan
-from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.request import Acceptance, PlanRequest, with_settings
 from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import NOW
@@ -164,8 +165,7 @@ class _Operator:
             surveys=(), now_ms=NOW, kafka_version="4.3.0", accepted=frozenset(accept)
         )
         request = with_settings(request, settings)
-        surveys = read_surveys(paths, now_ms=NOW, at=request.rollback)
-        return plan_for(replace(request, surveys=surveys))
+        return plan_for(read_quorum(paths, now_ms=NOW, at=request.rollback).asked(request))
 
     def _apply(self, plan: Plan) -> None:
         """Apply a plan to each directory; sources are the copies that its steps ask for first."""
@@ -181,9 +181,7 @@ class _Operator:
             if not host.edits:
                 continue
             data = host.path
-            pieces = [piece.source for edit in host.edits for piece in edit.pieces]
-            pieces += [edit.snapshot.source for edit in host.edits if edit.snapshot is not None]
-            wanted = {name: sources[name] for name in pieces if name}
+            wanted = {name: sources[name] for name in sources_needed(plan, host)}
             with Apply(plan, data, host=host.name, sources=wanted, files=NoSync()) as apply:
                 apply.carry_out(NOW, "1.0")
 

@@ -7,7 +7,7 @@ disks, surveyed, planned for and repaired. How it goes on is `simulated_recovery
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from random import Random
@@ -15,7 +15,7 @@ from random import Random
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Apply
 from kraftool.repair.plan import Method, Plan
-from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.state.load import load_state
@@ -216,9 +216,9 @@ class Repaired:
             cluster_id="YW5vdGhlci1jbHVzdGVyLg" if case.fence else "",
         )
         request = with_settings(request, settings)
-        surveys = read_surveys(paths, now_ms=NOW)
+        read = read_quorum(paths, now_ms=NOW)
         try:
-            return plan_for(replace(request, surveys=surveys))
+            return plan_for(read.asked(request))
         except KraftoolError:
             if case.method is Method.APPEND and self._is_somebody_ahead():
                 raise NotAllowed from None

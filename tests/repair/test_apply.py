@@ -59,7 +59,7 @@ def test_a_jump_leaves_the_checkpoint_alone_with_the_voters_of_the_plan(
     names = {path.name for path in (directory / PARTITION).iterdir()}
     assert names == {JUMP.name, "quorum-state", "partition.metadata", FOLDER}
     checked = check_directory(plan, str(directory))
-    assert checked.voters == ((3, VOTER.directory_id),)
+    assert checked.voter_keys == ((3, VOTER.directory_id),)
     assert checked.stage is Stage.APPLIED
     assert checked.findings == ()
 

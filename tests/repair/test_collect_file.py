@@ -9,7 +9,7 @@ from pathlib import Path
 from kraftool.repair import collect_file
 from kraftool.repair.judging import judge
 from kraftool.repair.survey import Survey
-from kraftool.repair.surveying import survey_path
+from kraftool.repair.surveying import read_directories
 
 _EARLIER = Path(__file__).parent / "testdata" / "with-quorum.collect"
 """Of node 1 of kafka-4.3.0/dynamic-quorum with bit 0 of byte 4584 of its log flipped, by a kraftool
@@ -25,11 +25,11 @@ def test_a_collect_file_with_quorum_gives_the_surveys_and_the_judgement_of_the_d
     damaged = bytearray(log.read_bytes())
     damaged[4584] ^= 1
     log.write_bytes(damaged)
-    [earlier] = collect_file.read(str(_EARLIER))
-    [today] = survey_path(str(directory), now_ms=earlier.collected_ms)
-    assert earlier.put_back is not None, "the bit is found"
-    assert today.put_back is not None
-    for one, other in ((earlier, today), (earlier.put_back, today.put_back)):
+    [earlier] = collect_file.read(str(_EARLIER)).directories()
+    [today] = read_directories(str(directory), now_ms=earlier.survey.collected_ms)
+    assert earlier.restored is not None, "the bit is found"
+    assert today.restored is not None
+    for one, other in ((earlier.survey, today.survey), (earlier.restored, today.restored)):
         assert judge([at_one_place(one)]) == judge([at_one_place(other)])
         assert without_node(one) == without_node(other)
 
@@ -39,5 +39,4 @@ def at_one_place(survey: Survey) -> Survey:
 
 
 def without_node(survey: Survey) -> Survey:
-    same = replace(at_one_place(survey), tool="", node=None)
-    return replace(same, put_back=same.put_back and without_node(same.put_back))
+    return replace(at_one_place(survey), tool="", node=None)

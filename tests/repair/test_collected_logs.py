@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair import collect_file, plain_batches
+from kraftool.repair import plain_batches
 from kraftool.repair.collected_logs import KeptByDirectory, kept_by_directories, relevant
 from kraftool.repair.plan import LostRecords, Plan
-from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest, with_settings
-from kraftool.repair.survey import Survey
 from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import EQUAL, NOW, Quorum, flip_in_batch
 
@@ -40,7 +39,7 @@ def collected(quorum: Quorum, root: Path) -> list[str]:
     files = []
     for node in quorum.directories:
         file = root / f"{node}.collect"
-        file.write_bytes(collect_file.encode([quorum.survey(node)]))
+        file.write_bytes(quorum.collected(node))
         files.append(str(file))
     return files
 
@@ -48,7 +47,7 @@ def collected(quorum: Quorum, root: Path) -> list[str]:
 def plan_of(paths: list[str], *settings: str, accept: tuple[str, ...] = ()) -> Plan:
     request = PlanRequest(surveys=(), now_ms=NOW, accepted=frozenset(accept), kafka_version="4.3.0")
     request = with_settings(request, settings)
-    return plan_for(replace(request, surveys=read_surveys(paths, now_ms=NOW)))
+    return plan_for(read_quorum(paths, now_ms=NOW).asked(request))
 
 
 def test_a_collect_file_and_a_copy_of_its_directory_make_the_plan_of_the_directory(
@@ -95,15 +94,13 @@ def test_the_estimate_is_what_the_directories_give(tmp_path: Path, seed: int) ->
     """Up to the last batch behind the damage; a plan from the directories may go further."""
     chosen = random.Random(seed)
     quorum = damaged(tmp_path, {node: chosen.sample(range(-45, -5), 2) for node in (1, 2, 3)})
-    surveys: list[Survey] = []
-    for file in collected(quorum, tmp_path):
-        surveys += collect_file.read(file)
+    carried = read_quorum(collected(quorum, tmp_path), now_ms=NOW)
     paths = [str(directory) for directory in quorum.directories.values()]
-    restored = {
-        f"node-{survey.node_id}": survey.restored for survey in read_surveys(paths, now_ms=NOW)
+    restored = read_quorum(paths, now_ms=NOW).restored
+    kept = {
+        one.host: one.end_offset for one in kept_by_directories(carried.surveys, carried.restored)
     }
-    kept = {one.host: one.end_offset for one in kept_by_directories(surveys)}
-    ends = {name: survey.end.offset for name, survey in restored.items() if survey is not None}
+    ends = {name: survey.end.offset for name, survey in restored.items()}
     assert kept == {name: end for name, end in ends.items() if name in kept}
     assert kept, "the places are apart"
 
@@ -127,8 +124,8 @@ def test_batches_that_no_collect_file_lists_may_be_kept(
     monkeypatch.setattr(plain_batches, "MOST_BATCHES", 8)
     quorum = damaged(tmp_path, {1: [-30], 3: [-20]})
     files = collected(quorum, tmp_path)
-    surveys = [survey for file in files for survey in collect_file.read(file)]
-    kept = kept_by_directories(surveys)
+    carried = read_quorum(files, now_ms=NOW)
+    kept = kept_by_directories(carried.surveys, carried.restored)
     assert [(one.host, one.sources, one.is_listed) for one in kept] == [
         ("node-1", ("node-3",), False),
         ("node-3", ("node-1",), False),

@@ -37,7 +37,7 @@ def properties(quorum: Quorum, *nodes: int) -> list[str]:
 def request(paths: list[str], *settings: str) -> PlanRequest:
     asked = with_settings(PlanRequest(surveys=(), now_ms=NOW), settings)
     read = read_quorum(paths, now_ms=NOW, lost=asked.lost)
-    return with_settings(PlanRequest(surveys=read.surveys, now_ms=NOW), settings)
+    return read.asked(asked)
 
 
 def test_the_properties_of_lost_nodes_may_lead_nowhere(tmp_path: Path) -> None:

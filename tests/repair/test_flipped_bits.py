@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.batch import HEADER_SIZE, seal
-from kraftool.repair import collect_file
 from kraftool.repair.narration import survey_lines
 from kraftool.repair.plan import Method
 from kraftool.repair.plan_yaml import plan_from_yaml, plan_to_yaml
@@ -65,7 +64,7 @@ def test_a_bit_of_each_field_is_put_back_where_it_is(lone: Quorum, within: int, 
     plan = lone.plan()
     assert plan.method is Method.MEND
     assert plan.loss.verdict is LossBound.NONE
-    (edit,) = [edit for edit in plan.hosts[0].edits if not edit.is_removal]
+    (edit,) = plan.hosts[0].restored
     assert [flipped_bit.field.startswith(field) for flipped_bit in edit.flipped] == [True]
     assert sum(len(piece.data) for piece in edit.pieces) == 1, "nothing else of the file changes"
     mended(lone, 1, plan, "flipped-bit")
@@ -86,7 +85,7 @@ def test_the_evidence_is_in_the_text_and_in_the_plan(lone: Quorum) -> None:
     text = plan_to_yaml(plan).decode()
     assert "flipped:" in text
     assert f"bits: {bits}" in text
-    assert plan_from_yaml(plan_to_yaml(plan)).hosts[0].edits[0].flipped[0].bits == bits
+    assert plan_from_yaml(plan_to_yaml(plan)).hosts[0].restored[0].flipped[0].bits == bits
     assert any(
         f"bit 3 of the byte at {batch.position}" for survey_line in survey_lines(lone.survey(1))
     )
@@ -140,7 +139,7 @@ def test_one_bit_beside_other_damage_is_not_put_back(lone: Quorum) -> None:
     log_batches = batches(path)
     flip(path, log_batches[20].position + HEADER_SIZE, 1)
     flip(path, log_batches[30].position + 40, 0x81)
-    assert lone.survey(1).put_back is None
+    assert not lone.survey(1).flipped
 
 
 def test_another_directory_that_has_the_batch_confirms_it(quorum: Quorum) -> None:
@@ -189,7 +188,7 @@ def test_a_lost_majority_goes_on_with_the_records_behind_a_flipped_bit(
     flip_one(quorum.segment(3), 60, HEADER_SIZE + 2)
     if collected:
         file = tmp_path / "node-3.collect"
-        file.write_bytes(collect_file.encode([quorum.survey(3)]))
+        file.write_bytes(quorum.collected(3))
         there = quorum.directories[3]
         quorum.directories[3] = file
         plan = quorum.plan("lost=2,4", nodes=[3])

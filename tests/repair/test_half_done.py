@@ -16,7 +16,6 @@ from kraftool.repair.plan import Plan
 from kraftool.repair.planner import plan_for
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest
-from kraftool.repair.surveying import survey_path
 from kraftool.reports.directory.report import read_location
 from kraftool.reports.doctor.read import examine
 from kraftool.reports.doctor.report import diagnose
@@ -24,7 +23,7 @@ from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
 from kraftool.storage.repair_journal import FOLDER
-from tests.repair.directories import Quorum
+from tests.repair.directories import Quorum, survey_path
 from tests.repair.repair_cases import NOW, PARTITION, Killed, apply, undo
 from tests.reports.voter_cases import server
 

@@ -155,6 +155,6 @@ def test_the_whole_batches_after_damage_end_with_their_last_record(tmp_path: Pat
     last = batches(segment)[-1].last_offset
     flip_in_batch(segment, len(batches(segment)) - 4)
     segment.write_bytes(segment.read_bytes() + b"no batch" * 9)
-    hosts = hosts_of([quorum.survey(1)])
+    hosts = hosts_of([quorum.survey(1)], {})
     (host,) = ranked(hosts, VoterSet())
     assert host.note.endswith(f"3 whole batches after it, up to offset {last}")

@@ -18,7 +18,7 @@ from kraftool.repair.leadership import (
     refuse_second_leader,
 )
 from kraftool.repair.plan import Action, Plan
-from kraftool.repair.planner import read_surveys
+from kraftool.repair.planner import read_quorum
 from kraftool.repair.quorum_assessment import QuorumAssessment, standing_of
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest
@@ -33,7 +33,7 @@ VOTERS = (1, 2, 3)
 
 def standing(quorum: Quorum) -> QuorumAssessment:
     paths = [str(quorum[directory]) for directory in quorum.directories]
-    return standing_of(PlanRequest(surveys=read_surveys(paths, now_ms=NOW), now_ms=NOW))
+    return standing_of(read_quorum(paths, now_ms=NOW).asked(PlanRequest(surveys=(), now_ms=NOW)))
 
 
 def stale(quorum: Quorum, *nodes: int) -> None:

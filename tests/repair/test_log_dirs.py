@@ -13,7 +13,7 @@ import pytest
 from kraftool.decoders.meta_properties import decode
 from kraftool.raft.names import NO_VOTERS, ReplicaKey, Voter, VoterSet
 from kraftool.repair.plan import Action, Method, Plan
-from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.ranking import host_names
 from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.reports.election.assessment import LossBound
@@ -49,7 +49,7 @@ def with_log_dirs(quorum: Quorum, node_id: int, count: int = 2) -> list[Path]:
 def plan_of(quorum: Quorum, *settings: str, fence: bool = False) -> Plan:
     paths = [str(path) for path in quorum.directories.values()]
     request = PlanRequest(
-        surveys=read_surveys(paths, now_ms=NOW),
+        surveys=read_quorum(paths, now_ms=NOW).surveys,
         now_ms=NOW,
         fence=fence,
         cluster_id=NEW_ID if fence else "",
@@ -73,7 +73,7 @@ def test_a_directory_that_is_named_by_itself_is_one_of_its_node_too(tmp_path: Pa
     quorum = Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
     first, second = with_log_dirs(quorum, 1)
     paths = [str(first), str(second), str(tmp_path / "node-1"), str(tmp_path / "node-2")]
-    surveys = read_surveys(paths, now_ms=NOW)
+    surveys = read_quorum(paths, now_ms=NOW).surveys
     assert host_names(surveys) == ["node-1.log-dir-2", "node-1.log-dir-3", "node-1", "node-2"]
 
 
@@ -137,7 +137,7 @@ def test_a_static_voter_is_not_lost_by_its_further_log_directories(tmp_path: Pat
     paths = [str(path) for path in quorum.directories.values()]
     surveys = tuple(
         replace(survey, kraft_version=0, voters=voters if survey.voters else NO_VOTERS)
-        for survey in read_surveys(paths, now_ms=NOW)
+        for survey in read_quorum(paths, now_ms=NOW).surveys
     )
     request = PlanRequest(surveys=surveys, now_ms=NOW)
     request = with_settings(request, ["lost=3", "seed=1"])

@@ -85,7 +85,7 @@ def test_a_topic_that_was_created_before_the_loss_has_its_name(quorum: Quorum) -
 
 def planned(quorum: Quorum) -> Plan:
     read = read_quorum([str(quorum[3])], now_ms=NOW)
-    request = PlanRequest(surveys=read.surveys, logs=read.logs, now_ms=NOW)
+    request = read.asked(PlanRequest(surveys=(), now_ms=NOW))
     request = with_settings(replace(request, accepted=frozenset({"ahead"})), ["lost=1,2"])
     return plan_for(request)
 

@@ -14,7 +14,7 @@ import pytest
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.plan import Action, HostRole, Method, Plan
-from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.reports.election.assessment import LossBound
@@ -324,7 +324,7 @@ def test_a_new_cluster_id_is_on_every_kept_node(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, EQUAL, [1, 11])
     paths = [str(quorum[1]), str(quorum[11])]
     request = with_settings(PlanRequest(surveys=(), now_ms=1, fence=True), ["lost=2,3"])
-    request = replace(request, surveys=read_surveys(paths, now_ms=1), cluster_id="fenced")
+    request = replace(read_quorum(paths, now_ms=1).asked(request), cluster_id="fenced")
     plan = plan_for(request)
     assert plan.method is Method.SNAPSHOT_JUMP
     quorum.carry_out(plan)

@@ -9,7 +9,7 @@ import pytest
 
 from kraftool.repair.plan import Action, Plan, PlanStep, Quarantined
 from kraftool.repair.plan_check import contradictions, refuse_contradiction
-from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest, with_settings
 from tests.repair.directories import EQUAL, NOW, Quorum
@@ -27,7 +27,7 @@ def combined(quorum: Quorum, *settings: str, kraft_version: int = 1, fence: bool
             kraft_version=kraft_version,
             state=replace(survey.state, brokers=BROKERS) if survey.state is not None else None,
         )
-        for survey in read_surveys(paths, now_ms=NOW)
+        for survey in read_quorum(paths, now_ms=NOW).surveys
     )
     cluster_id = "AAAAAAAAAAAAAAAAAAAAAg" if fence else ""
     request = PlanRequest(surveys=surveys, now_ms=NOW, fence=fence, cluster_id=cluster_id)

@@ -14,7 +14,7 @@ from kraftool.decoders import quorum_state
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.repair.plan import Fingerprint, Method, Piece, Plan, RequiredSetting
 from kraftool.repair.plan_file import PlanFileKind, target_of
-from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.rehearsal import Rehearsal
 from kraftool.repair.rehearsal_election import is_promised
 from kraftool.repair.rehearsal_nodes import NodesRehearsal
@@ -156,7 +156,7 @@ def test_a_fence_keeps_both_apart(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
     paths = [str(quorum[node]) for node in (1, 11)]
     request = with_settings(PlanRequest(surveys=(), now_ms=NOW, fence=True), ["lost=2,3"])
-    request = replace(request, surveys=read_surveys(paths, now_ms=NOW), cluster_id="fenced")
+    request = replace(read_quorum(paths, now_ms=NOW).asked(request), cluster_id="fenced")
     rehearsal = rehearsed(plan_for(request), quorum, [1, 11, 2, 3], tmp_path / "kept")
     assert rehearsal.is_well, rehearsal.findings
     assert rehearsal.elections is not None
@@ -236,7 +236,7 @@ def _jumped(quorum: Quorum) -> Plan:
     request = PlanRequest(surveys=(), now_ms=NOW, method=Method.SNAPSHOT_JUMP)
     request = with_settings(request, ["lost=2,3"])
     paths = [str(quorum[node]) for node in (1, 11)]
-    return plan_for(replace(request, surveys=read_surveys(paths, now_ms=NOW)))
+    return plan_for(read_quorum(paths, now_ms=NOW).asked(request))
 
 
 def _lowered(plan: Plan) -> Plan:
@@ -323,7 +323,7 @@ def test_real_nodes_that_lead_are_believed_against_the_simulator(tmp_path: Path)
     assert codes(rehearsal) == {("KT-REC-NO-LEADER", Severity.ERROR)}
     rehearsal = replace(rehearsal, nodes=NodesRehearsal(software="Kafka 4.3.0"))
     assert codes(rehearsal) == {("KT-REC-NO-LEADER", Severity.ERROR)}
-    rehearsal = replace(rehearsal, nodes=NodesRehearsal(software="Kafka 4.3.0", leader=2))
+    rehearsal = replace(rehearsal, nodes=NodesRehearsal(software="Kafka 4.3.0", leader_id=2))
     assert codes(rehearsal) == {("KT-REC-SIMULATOR-DIFFERS", Severity.WARNING)}
     assert "Kafka 4.3.0 elected one" in rehearsal.findings[0].text
 

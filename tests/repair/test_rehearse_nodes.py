@@ -43,7 +43,7 @@ def test_other_voters_and_other_metadata_than_the_plans_are_errors(tmp_path: Pat
     (folder := tmp_path / "run").mkdir()
     cast = a_cast(quorum, old, after=[1, 9], fenced=False)
     rehearsal = rehearse_nodes(own_node(), cast, str(folder), 120, lambda words: None)
-    assert (rehearsal.leader, rehearsal.voters) == (1, (1,))
+    assert (rehearsal.leader_id, rehearsal.voters) == (1, (1,))
     assert rehearsal.topics == len(new.topics.by_id)
     assert rehearsal.findings[0].code == "KT-REC-VOTERS"
     assert "the leader names 1, but the plan has 1 and 9" in rehearsal.findings[0].text
@@ -65,9 +65,9 @@ def test_behind_a_fence_the_old_majority_leads_itself_and_that_is_no_finding(
     cast = a_cast(quorum, image, after=[1], fenced=True)
     rehearsal = rehearse_nodes(own_node(), cast, str(folder), 120, lambda words: None)
     assert rehearsal.findings == ()
-    assert rehearsal.leader == 1
-    assert {returned.leader for returned in rehearsal.returned} <= {2, 3}
-    assert not any(returned.follows or returned.ended for returned in rehearsal.returned)
+    assert rehearsal.leader_id == 1
+    assert {returned.leader_id for returned in rehearsal.returned} <= {2, 3}
+    assert not any(returned.is_following or returned.last_words for returned in rehearsal.returned)
 
 
 def test_the_last_words_are_those_of_an_error(tmp_path: Path) -> None:

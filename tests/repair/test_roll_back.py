@@ -9,7 +9,7 @@ import pytest
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
-from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.request import PlanRequest
 from tests.repair.directories import APART, EQUAL, NOW, Quorum, batches, state_of
 
@@ -30,7 +30,7 @@ def test_no_roll_back_ends_inside_of_what_is_written_as_one(tmp_path: Path) -> N
             KraftoolError, match=f"offsets {first} to {end - 1}.*at {first} or at {end}"
         ):
             quorum.plan("lost=2,4", f"rollback={offset}", accept=accept)
-    carried = read_surveys([str(quorum[3])], now_ms=NOW, at=first + 1)
+    carried = read_quorum([str(quorum[3])], now_ms=NOW, at=first + 1).surveys
     asked = PlanRequest(surveys=carried, now_ms=NOW, lost=frozenset({2, 4}), rollback=first)
     with pytest.raises(KraftoolError, match=f"at offset {first} was not collected"):
         plan_for(asked)

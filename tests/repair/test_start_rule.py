@@ -12,7 +12,6 @@ from collections.abc import Callable
 import pytest
 
 from kraftool.repair.judging import surveyed_case
-from kraftool.repair.surveying import survey_path
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.election.read import read_case
@@ -20,6 +19,7 @@ from kraftool.reports.findings.kinds import KINDS
 from tests.interop.start_claims import Claim
 from tests.interop.start_claims_quorum import CLAIMS
 from tests.interop.starts import CLEANED, SEGMENTS, STATIC, Server, Starts, server
+from tests.repair.directories import survey_path
 
 WITHOUT_A_START = (STATIC, SEGMENTS, CLEANED)
 """The healthy directories that are made without Kafka. A node of the others has to be formatted."""

@@ -12,7 +12,7 @@ import pytest
 
 from kraftool.repair.plan import Fingerprint
 from kraftool.repair.survey import Survey
-from kraftool.repair.surveying import survey_path
+from tests.repair.directories import survey_path
 from tests.storage.read_counts import assert_read_once, count_bytes_read
 
 

@@ -19,8 +19,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.repair import collect_file
 from kraftool.repair.document import DocumentError
 from kraftool.repair.narration import complaints, is_well
-from kraftool.repair.surveying import survey_path
-from tests.repair.directories import NOW, PARTITION, Quorum
+from tests.repair.directories import NOW, PARTITION, Quorum, survey_path
 
 FIXTURE = "kafka-4.3.0/dynamic-quorum"
 
@@ -192,8 +191,8 @@ def test_a_log_that_is_gone_beside_its_snapshots_is_told(quorum: Quorum) -> None
 def test_a_name_that_is_no_utf_8_can_be_collected(quorum: Quorum, tmp_path: Path) -> None:
     (quorum.partition(2) / os.fsdecode(b"bad\xff.log")).write_bytes(b"")
     written = tmp_path / "node-2.collect"
-    written.write_bytes(collect_file.encode((quorum.survey(2),)))
-    (survey,) = collect_file.read(str(written))
+    written.write_bytes(quorum.collected(2))
+    (survey,) = collect_file.read(str(written)).surveys
     assert survey.stopping == ("bad\\udcff.log",)
 
 

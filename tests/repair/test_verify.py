@@ -122,7 +122,7 @@ def directory(*ids: int, is_running: bool = True) -> DirectoryCheck:
     voters = tuple(ReplicaKey(id_, DIRECTORIES[id_]) for id_ in ids)
     return DirectoryCheck(
         path="/data", host="one", changes=1, stage=Stage.APPLIED, is_running=is_running,
-        voters=voters,
+        voter_keys=voters,
     )  # fmt: skip
 
 

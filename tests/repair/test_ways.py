@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.repair.plan import Action, Method, Plan
-from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest
 from kraftool.reports.election.assessment import LossBound
@@ -138,7 +138,7 @@ def test_swapped_disks_go_where_their_node_ids_are(tmp_path: Path) -> None:
         )
         paths.append(str(path))
     assert (quorum[1] / PARTITION).is_dir()
-    plan = plan_for(PlanRequest(surveys=read_surveys(paths, now_ms=NOW), now_ms=NOW))
+    plan = plan_for(read_quorum(paths, now_ms=NOW).asked(PlanRequest(surveys=(), now_ms=NOW)))
     assert plan.cases == ("other-nodes-disk",)
     wanted = {host.path: {one.key: one.value for one in host.settings} for host in plan.hosts}
     assert wanted == {str(quorum[1]): {"node.id": "1"}, str(quorum[2]): {"node.id": "2"},

@@ -20,7 +20,6 @@ from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.segment import scan
 from kraftool.decoders.walk import BEGINNING, Faulty, Walk
 from kraftool.repair.narration import complaints
-from kraftool.repair.surveying import survey_path
 from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.rows import LogRow, RowKind
 from kraftool.reports.browse.window import LogWindow
@@ -36,6 +35,7 @@ from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.paths import open_path
 from kraftool.storage.source import BytesSource
 from tests.decoders.log_edits import edited, edited_records
+from tests.repair.directories import survey_path
 from tests.reports.timeline_logs import timeline as told_by_timeline
 
 pytestmark = pytest.mark.slow

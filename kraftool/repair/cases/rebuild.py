@@ -156,8 +156,11 @@ def _may_go_further(damaged: Survey, source: Survey) -> bool:
 
 
 def _log_size(survey: Survey) -> int:
-    files = (file for file in survey.files if file.target.kind is PlanFileKind.SEGMENT)
-    return sum(file.fingerprint.size for file in files)
+    return sum(
+        fingerprint.size
+        for target, fingerprint in survey.contents.items()
+        if target.kind is PlanFileKind.SEGMENT
+    )
 
 
 def way_out(standing: QuorumAssessment, host: Host) -> str:
@@ -243,20 +246,16 @@ def _files(source: Host) -> Iterator[tuple[PlanFile, Fingerprint]]:
     survey = source.survey
     whole = {whole_snapshot.name for whole_snapshot in survey.whole_snapshots}
     broken = survey.log.broken if survey.log is not None else None
-    for file in survey.files:
-        if file.target.kind not in _LOG:
+    for target, content in survey.contents.items():
+        fingerprint = content
+        if target.kind not in _LOG:
             continue
-        if file.target.kind is PlanFileKind.SNAPSHOT and file.target.name not in whole:
+        if target.kind is PlanFileKind.SNAPSHOT and target.name not in whole:
             continue
-        fingerprint = file.fingerprint
-        if (
-            broken is not None
-            and broken.prefix is not None
-            and file.target.kind is PlanFileKind.SEGMENT
-        ):
+        if broken is not None and broken.prefix is not None and target.kind is PlanFileKind.SEGMENT:
             torn = write_segment_name(broken.segment, ".log")
-            if file.target.name == torn:
+            if target.name == torn:
                 fingerprint = broken.prefix
-            elif file.target.name > torn:
+            elif target.name > torn:
                 continue
-        yield file.target, fingerprint
+        yield target, fingerprint

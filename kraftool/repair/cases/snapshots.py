@@ -154,13 +154,12 @@ def _lent(
 
 def _copy(survey: Survey, source: Host, snapshot: SurveyedSnapshot) -> Edit:
     target = PlanFile(kind=PlanFileKind.SNAPSHOT, name=snapshot.name)
-    file = source.survey.file(target)
-    assert file is not None, "a snapshot of the survey is among its files"
+    after = source.survey.contents[target]
     there = survey.file(target)
     return Edit(
         target=target,
         before=there.fingerprint if there is not None else None,
-        after=file.fingerprint,
-        pieces=(Piece(file=target, source=source.name, end=file.fingerprint.size),),
+        after=after,
+        pieces=(Piece(file=target, source=source.name, end=after.size),),
         why="the log needs it",
     )

@@ -64,7 +64,7 @@ DOCUMENTS = {
     ),
     "diff-voters": Described(
         title="kraftool diff-voters -o json",
-        documents=("reports.voters.voters_json:DiffVotersDocument",),
+        documents=("reports.voters.diff:VoterDiff",),
     ),
     "quorum": Described(
         title="kraftool quorum -o json",

@@ -194,7 +194,9 @@ class NodeDirectory:
     @property
     def kraft_version(self) -> int | None:
         """The newest kraft.version; 0 where a whole history says nothing of it."""
-        levels = [entry.level for entry in self.history.entries if entry.level is not None]
+        levels = [
+            entry.kraft_version for entry in self.history.entries if entry.kraft_version is not None
+        ]
         if levels:
             return levels[-1]
         if self.newest is not None:

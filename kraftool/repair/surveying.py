@@ -391,7 +391,7 @@ class _Surveying:
             if entry.offset < end and not entry.contradicted
         ]
         sets = [entry for entry in history if entry.voters is not None]
-        levels = [entry.level for entry in history if entry.level is not None]
+        levels = [entry.kraft_version for entry in history if entry.kraft_version is not None]
         level = levels[-1] if levels else self.source.kraft_version
         new_survey = replace(survey, kraft_version=level)
         if sets and sets[-1].voters is not None:
@@ -494,5 +494,5 @@ def _settings(settings: QuorumSettings | None) -> SurveyedSettings | None:
         roles=settings.roles,
         static_voters=",".join(map(shown_voter, settings.static_voters)),
         bootstrap_servers=",".join(settings.bootstrap_servers),
-        listeners=shown_endpoints(settings.advertised),
+        listeners=shown_endpoints(settings.advertised_endpoints),
     )

@@ -181,7 +181,7 @@ class Examination:
 
     def voters_of(self, examined: ExaminedDirectory) -> SeenVoters | None:
         """The voters that a directory goes by: the newest ones of its own cluster."""
-        newest = self.voters.newest
+        newest = self.voters.newest_directory
         if newest is None or not self.same_cluster(examined.source, newest):
             return examined.source.in_force
         return newest.in_force

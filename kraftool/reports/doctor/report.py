@@ -205,7 +205,7 @@ def _all(examination: Examination) -> Iterator[Diagnosis]:
 
 def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
     """Yield what dump, diff-voters and the replay of the state say."""
-    foreign = {source.source.name for source in examination.voters.sources if source.foreign}
+    foreign = {source.source for source in examination.voters.sources if source.is_of_other_cluster}
     for finding in examination.findings:
         yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
     for examined in examination.directories:

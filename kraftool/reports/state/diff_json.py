@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kraftool.decoders.json_marks import Hidden, Moment
+from kraftool.decoders.json_marks import Hidden, Moment, in_json
 from kraftool.image.image import Provenance
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.findings.finding import Finding
@@ -20,7 +20,7 @@ from kraftool.reports.state.diff_words import change_name
 from kraftool.reports.state.export import StateSource, state_source
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.text.json_document import json_line
-from kraftool.reports.text.json_form import form, in_json
+from kraftool.reports.text.json_form import form
 
 
 class Counts:

@@ -154,7 +154,7 @@ class VoterObject:
     id: int
     directory_id: str | None
     """null where its source has none, as controller.quorum.voters."""
-    endpoints: tuple[EndpointObject, ...]
+    endpoints: Endpoints
     supported_kraft_versions: VersionRange | None
     """The levels of kraft.version that it supports; null where its source does not say."""
 
@@ -171,7 +171,7 @@ def voter_object(voter: Voter) -> VoterObject:
     return VoterObject(
         id=voter.id,
         directory_id=voter.directory_id,
-        endpoints=endpoint_objects(voter.endpoints),
+        endpoints=voter.endpoints,
         supported_kraft_versions=None if supported == ONLY_STATIC else supported,
     )
 
@@ -225,5 +225,5 @@ def quorum_state_object(state: QuorumState) -> QuorumStateObject:
     )
 
 
-FORMS = (finding_object, voter_object, voter_objects, quorum_state_object)
+FORMS = (finding_object, endpoint_objects, voter_object, voter_objects, quorum_state_object)
 """What json_document writes in these forms, whichever document it is in."""

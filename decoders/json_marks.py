@@ -16,6 +16,7 @@ MOMENT = "epoch milliseconds"
 COUNT = "how many"
 IDS = "ids of nodes"
 HIDDEN = "not in JSON"
+INLINE = "its members in its place"
 
 Moment = Annotated[int, MOMENT]
 """A time: its member ends with Ms, and a twin without Ms has it in ISO-8601."""
@@ -25,6 +26,8 @@ Ids = Annotated[tuple[int, ...], IDS]
 """The ids of what the attribute names in the plural: `voters` is voterIds."""
 Hidden = Annotated[T, HIDDEN]
 """An attribute that JSON does not have."""
+Inline = Annotated[T, INLINE]
+"""An object that JSON does not have: it has the object's members in its place."""
 
 _places: dict[Any, str] = {}
 

@@ -164,7 +164,7 @@ DOCUMENTS = {
     ),
     "dump": Described(
         title="kraftool dump -o json",
-        documents=("reports.directory.dump_json:DumpDocument",),
+        documents=("reports.directory.report:DumpReport",),
     ),
 }
 
@@ -189,10 +189,9 @@ class Definitions:
 
     def members_of(self, kind: Any, first: Schema | None = None) -> Schema:
         """A class as an object that has each of its members and no other, behind the `first`."""
-        texts = docstrings(kind)
         properties: Schema = dict(first or {})
         for member in members(kind):
-            about = texts.get(member.attribute, "")
+            about = docstrings(member.owner).get(member.attribute, "")
             properties[member.name] = _described(about, self.type_of(member.hint))
             if member.is_moment:
                 twin = f"{member.name} in ISO-8601; null where it is not known."

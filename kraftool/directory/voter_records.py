@@ -124,7 +124,7 @@ def history_of(
     for of_voters in (False, True):
         track = _Track(of_voters=of_voters, log=summary.log, contradictions=contradictions)
         for segment in segments:
-            track.log_entries(events.entries.get(segment.name, ()))
+            track.log_entries(events.entries.get(segment.file, ()))
         for snapshot in snapshots:
             track.snapshot(snapshot, events.entries.get(snapshot.file, ()))
         entries += track.with_changes()
@@ -133,12 +133,12 @@ def history_of(
             sorted(entries, key=lambda entry: (entry.offset, entry.kraft_version is None))
         ),
         leaders=tuple(
-            leader for segment in segments for leader in events.leaders.get(segment.name, ())
+            leader for segment in segments for leader in events.leaders.get(segment.file, ())
         ),
         snapshots=tuple(snapshots),
         contradictions=tuple(contradictions),
         left_out=tuple(
-            events.left_out[file.name] for file in files if file.name in events.left_out
+            events.left_out[file.file] for file in files if file.file in events.left_out
         ),
     )
 

@@ -355,7 +355,7 @@ class _Surveying:
         file = self.source.one(FileKind.QUORUM_STATE)
         if file is None or not isinstance(file.content, QuorumStateFile):
             return QuorumStateSurvey(missing=True)
-        state = file.content.state
+        state = file.content.quorum_state
         if state is None:
             complaints = [finding.sentence() for finding in file_findings(file)]
             return QuorumStateSurvey(complaint=complaints[0] if complaints else "it cannot be read")

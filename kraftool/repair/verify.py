@@ -125,7 +125,7 @@ def begun_epoch(plan: Plan) -> int | None:
             if edit.snapshot is not None:
                 epochs.append(edit.snapshot.epoch)
             elif edit.target.kind is PlanFileKind.QUORUM_STATE and len(edit.pieces) == 1:
-                state = quorum_state.decode(edit.pieces[0].data)[0].state
+                state = quorum_state.decode(edit.pieces[0].data)[0].quorum_state
                 epochs += [] if state is None else [state.leader_epoch]
     return max(epochs, default=None) if plan.seed else None
 

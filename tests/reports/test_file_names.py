@@ -110,9 +110,9 @@ def test_nothing_else_is_read_otherwise(stray: Path, clean: Path) -> None:
         read_location(open_path(str(path))).directories[0].directory for path in (stray, clean)
     )
     assert one.summary.log == other.summary.log
-    assert one.summary.voters is not None
-    assert other.summary.voters is not None
-    assert one.summary.voters.voters == other.summary.voters.voters
+    assert one.summary.voter_set is not None
+    assert other.summary.voter_set is not None
+    assert one.summary.voter_set.voters == other.summary.voter_set.voters
     nodes, _ = open_nodes([open_path(str(stray))], lambda name, at: None)
     assert [segment.basename for segment in nodes[0].segments] == [LOG]
     passed: list[Finding] = []

@@ -100,8 +100,8 @@ def test_a_slow_follower_left_headers_with_the_time_of_a_later_batch(version: st
     path = FIXTURES / f"kafka-{version}/slow-follower/node-1/data"
     (judged,) = read_location(open_path(str(path))).directories
     directory = judged.directory
-    (segment,) = [file for file in directory.files if file.name.endswith(".log") and file.log]
-    batches = scan(lambda at, size: Path(segment.name).read_bytes()[at : at + size])
+    (segment,) = [file for file in directory.files if file.file.endswith(".log") and file.log]
+    batches = scan(lambda at, size: Path(segment.file).read_bytes()[at : at + size])
     times = {
         batch.last_offset + 1: batch.header.max_timestamp
         for batch in batches

@@ -239,7 +239,7 @@ def test_a_leader_that_was_removed_since_is_info(tmp_path: Path) -> None:
 def test_current_voters_matter_at_kraft_version_0_only(fixtures_dir: Path, tmp_path: Path) -> None:
     static = copied(fixtures_dir / "kafka-3.7.2/static-quorum/node-1", tmp_path / "static")
     state = static / "data" / PARTITION / "quorum-state"
-    data = quorum_state.decode(state.read_bytes())[0].state
+    data = quorum_state.decode(state.read_bytes())[0].quorum_state
     assert data is not None
     assert findings(static / "server.properties") == []
     state.write_bytes(state.read_bytes().replace(b'{"voterId":3}', b'{"voterId":4}'))

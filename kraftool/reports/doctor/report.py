@@ -241,7 +241,7 @@ def _whose(finding: Finding, examination: Examination) -> ExaminedDirectory | No
     """The directory that a finding of diff-voters is about, by its file."""
     for examined in examination.directories:
         names = {examined.path, examined.source.name, examined.settings_file} - {""}
-        if finding.file in names or any(file.name == finding.file for file in examined.files):
+        if finding.file in names or any(file.file == finding.file for file in examined.files):
             return examined
     return None
 

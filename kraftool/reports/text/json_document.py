@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
 
 import orjson
 
-from kraftool.decoders.json_marks import COUNT, HIDDEN, IDS, MOMENT, place_in_json
+from kraftool.decoders.json_marks import COUNT, HIDDEN, IDS, INLINE, MOMENT, place_in_json
 from kraftool.reports.text.json_form import form, form_for
 from kraftool.reports.text.json_forms import FORMS
 from kraftool.reports.text.printable import file_text
@@ -46,14 +47,16 @@ class JsonLines(Iterator[bytes], Generic[T]):
 
 
 class JsonMember(NamedTuple):
-    """A member of an object: the attribute with its value, the name in JSON, and its type. A type
-    that is no class, as that of endpoints, can have a form too."""
+    """A member of an object: the class and its attribute, the name in JSON, the type, and how its
+    value is found. A type that is no class, as that of endpoints, can have a form too."""
 
+    owner: Any
     attribute: str
     name: str
     hint: Any
-    is_moment: bool = False
-    form: Callable[[Any], Any] | None = None
+    value_of: Callable[[Any], Any]
+    is_moment: bool
+    form: Callable[[Any], Any] | None
 
 
 def camel(name: str) -> str:
@@ -64,17 +67,23 @@ def camel(name: str) -> str:
 @cache
 def members(kind: Any) -> tuple[JsonMember, ...]:
     """The members that JSON has of a dataclass or a named tuple."""
-    return tuple(
-        JsonMember(
-            attribute,
-            _name(attribute, hint),
-            hint,
-            is_moment=_says(hint, MOMENT),
-            form=form_for(known_type(hint)) if get_args(hint) else None,
-        )
-        for attribute, hint in _attributes(kind)
-        if not _says(hint, HIDDEN)
-    )
+    return tuple(_members(kind, ""))
+
+
+def _members(kind: Any, way: str) -> Iterator[JsonMember]:
+    for attribute, hint in _attributes(kind):
+        if _says(hint, INLINE):
+            yield from _members(get_args(hint)[0], f"{way}{attribute}.")
+        elif not _says(hint, HIDDEN):
+            yield JsonMember(
+                owner=kind,
+                attribute=attribute,
+                name=_name(attribute, hint),
+                hint=hint,
+                value_of=attrgetter(way + attribute),
+                is_moment=_says(hint, MOMENT),
+                form=form_for(known_type(hint)) if get_args(hint) else None,
+            )
 
 
 def _name(attribute: str, hint: Any) -> str:
@@ -149,7 +158,7 @@ def _object(value: Any) -> dict[str, Any]:
     made: dict[str, Any] = {}
     kind: Any = type(value)
     for member in members(kind):
-        member_value = getattr(value, member.attribute)
+        member_value = member.value_of(value)
         if member.form is not None and member_value is not None:
             member_value = member.form(member_value)
         made[member.name] = json_value(member_value)
@@ -189,16 +198,13 @@ def json_document(document: Any) -> Iterator[bytes]:
     It is indented. Where one of its members is an iterator, each member of the document and each
     element of that one has a line instead, so that a million of them never become one value.
     """
-    if not any(
-        isinstance(getattr(document, json_member.attribute), Iterator)
-        for json_member in _top(document)
-    ):
+    if not any(isinstance(member.value_of(document), Iterator) for member in _top(document)):
         option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         yield orjson.dumps(json_object(document), option=option)
         return
     yield b'{\n  "schemaVersion": %d' % SCHEMA_VERSION
     for member in _top(document):
-        value = getattr(document, member.attribute)
+        value = member.value_of(document)
         yield b",\n  %s: " % orjson.dumps(member.name)
         if isinstance(value, Iterator):
             yield from _elements(value)

@@ -110,7 +110,7 @@ def verify_logs(
         except KraftoolError as error:
             findings.append(unreadable(location.path, error))
             continue
-        findings += report.findings if report.kind is not LocationKind.FILE else ()
+        findings += report.findings if report.path_kind is not LocationKind.FILE else ()
         if report.directories:
             with_logs.append(location)
         directories += (judged.directory for judged in report.directories)
@@ -128,7 +128,7 @@ def verify_read(report: DumpReport, passes: LogPasses) -> LogVerification:
 def _verified(report: DumpReport, seen: Mapping[str, DirectoryPass]) -> Iterator[Verified]:
     for directory in report.directories:
         yield _directory(directory, seen.get(directory.directory.path, DirectoryPass()))
-    if report.kind is LocationKind.FILE or report.files:
+    if report.path_kind is LocationKind.FILE or report.files:
         yield _files(report, seen)
 
 
@@ -248,7 +248,7 @@ def _settled(
             yield replace(finding, advice=snapshot_advice(report.summary, finding, sound=False))
             continue
         roomy = seen.left_indexes.get(finding.file)
-        if active is not None and roomy is not None and _are_beside(finding.file, active.name):
+        if active is not None and roomy is not None and _are_beside(finding.file, active.file):
             finding = left_by_truncation(finding, active.log, roomy=roomy)
         yield weighed(finding, is_live=is_live)
 
@@ -279,7 +279,7 @@ def _are_beside(index: str, segment: str) -> bool:
 
 def _files(report: DumpReport, seen: Mapping[str, DirectoryPass]) -> Verified:
     """Files by themselves: there is nothing to compare them with."""
-    findings = [*(report.findings if report.kind is LocationKind.FILE else ())]
+    findings = [*(report.findings if report.path_kind is LocationKind.FILE else ())]
     checked = Checked()
     for directory, passed in seen.items():
         if any(file.directory == directory for file in report.files):
@@ -303,7 +303,7 @@ def _of_one_file(report: DumpReport, seen: DirectoryPass) -> Iterator[Finding]:
     for file in report.files:
         log = file.log
         if file.kind is FileKind.LOG and log is not None and log.is_metadata:
-            yield from seen.replay.findings(file.name, log.end_offset, 0)
+            yield from seen.replay.findings(file.file, log.end_offset, 0)
 
 
 def _checked(files: Sequence[FileReport], seen: DirectoryPass) -> Checked:

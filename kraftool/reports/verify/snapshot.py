@@ -342,7 +342,7 @@ def _directory(
             snapshot for snapshot in log_state.snapshots(report, seen) if _is_ours(snapshot)
         ]
     snapshots = [
-        reader.snapshots[file.name] for file in report.files if file.name in reader.snapshots
+        reader.snapshots[file.file] for file in report.files if file.file in reader.snapshots
     ]
     own = {
         snapshot.file: tuple(one for one in findings if one.file == snapshot.file)

@@ -458,9 +458,9 @@ def _apart(live: Sequence[ReplicaKey], directories: Sequence[DirectoryCheck]) ->
 def _stale_brokers(plan: Plan, health: Health) -> Iterator[Finding]:
     """Brokers whose registration is of before the recovery."""
     begun = begun_offset(plan)
-    if begun is None or health.cluster is None or not plan.seed:
+    if begun is None or health.cluster_health is None or not plan.seed:
         return
-    brokers = health.cluster.observation.image.cluster.brokers
+    brokers = health.cluster_health.observation.image.cluster.brokers
     for id_ in sorted(brokers):
         broker = brokers[id_]
         if broker.epoch < begun:

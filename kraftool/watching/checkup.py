@@ -136,7 +136,7 @@ def live_health(
     if before is not None:
         return judged
     settled = tuple(finding for finding in judged.findings if finding.code not in _BY_TIME)
-    return replace(judged, findings=settled, commits_per_s=None)
+    return replace(judged, findings=settled, commits_per_second=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +245,7 @@ def document(
             else LiveCheckup(
                 is_well=live.is_well,
                 keeping_up=live.judgement.fetching,
-                commits_per_second=live.commits_per_s,
+                commits_per_second=live.commits_per_second,
             ),
             examined_at=None if examined is None else examined.at_ms,
             complaints=tuple(all_complaints),

@@ -54,13 +54,13 @@ DOCUMENTS = {
     "doctor": Described(
         title="kraftool doctor -o json",
         documents=(
-            "reports.doctor.doctor_json:DoctorDocument",
-            "reports.doctor.doctor_json:ExplanationsDocument",
+            "reports.doctor.report:DoctorReport",
+            "reports.doctor.explain:ExplanationsDocument",
         ),
     ),
     "verify-log": Described(
         title="kraftool verify-log -o json",
-        documents=("reports.verify.log_json:VerifyLogDocument",),
+        documents=("reports.verify.log:LogVerification",),
     ),
     "diff-voters": Described(
         title="kraftool diff-voters -o json",
@@ -89,7 +89,7 @@ DOCUMENTS = {
     ),
     "verify-snapshot": Described(
         title="kraftool verify-snapshot -o json",
-        documents=("reports.verify.snapshot_json:VerifySnapshotDocument",),
+        documents=("reports.verify.snapshot_values:SnapshotVerification",),
     ),
     "features": Described(
         title="kraftool features -o json",

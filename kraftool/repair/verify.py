@@ -284,7 +284,7 @@ def _as_read(path: str, wanted_so: Collection[str]) -> Iterator[Finding]:
     so.
     """
     known_codes = {*wanted_so, kinds.HALF.code}  # a half-done plan is told by what it is a part of
-    for finding in verify_logs([open_path(path)]).all_findings:
+    for finding in verify_logs([open_path(path)]).rows:
         if finding.severity is not Severity.INFO and finding.code not in known_codes:
             yield finding
 

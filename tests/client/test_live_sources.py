@@ -235,8 +235,10 @@ def test_doctor_looks_at_a_running_leader_like_at_a_directory() -> None:
     assert own.examined.source.is_live
     assert own.path.startswith("node 2 (")
     commands = [command for one in report.sections for d in one.diagnoses for command in d.commands]
-    assert not [command for command in (*commands, *report.deeper) if "node 2 (" in command]
-    assert "kraftool quorum health --bootstrap-controller ctl-1:9093" in report.deeper
+    assert not [
+        command for command in (*commands, *report.deeper_commands) if "node 2 (" in command
+    ]
+    assert "kraftool quorum health --bootstrap-controller ctl-1:9093" in report.deeper_commands
 
 
 def test_a_nodes_own_directory_is_looked_at_once() -> None:
@@ -245,7 +247,9 @@ def test_a_nodes_own_directory_is_looked_at_once() -> None:
     paths = [section.path for section in report.sections if section.path]
     assert paths == [_directory(2), _directory(3)]
     assert "KT-DIR-SAME-DIRECTORY-ID" not in {finding.code for finding in report.findings}
-    assert any("diff-voters" in command and "ctl-1:9093" in command for command in report.deeper)
+    assert any(
+        "diff-voters" in command and "ctl-1:9093" in command for command in report.deeper_commands
+    )
 
 
 def test_a_directory_in_a_running_voters_place_is_known_by_its_id() -> None:

@@ -452,7 +452,7 @@ def test_a_log_made_anew_is_not_ahead_of_quorum_state(quorum: Quorum) -> None:
     now = quorum_state.decode(path.read_bytes())[0].quorum_state
     assert now is not None
     assert (now.leader_epoch, now.leader_id, now.voted_id) == (7, -1, -1)
-    findings = verify_logs([open_path(str(quorum[3]))]).all_findings
+    findings = verify_logs([open_path(str(quorum[3]))]).rows
     assert "KT-DIR-QUORUM-STATE-BEHIND" not in {finding.code for finding in findings}
     flip_in_batch(quorum.segment(3), 30)
     kept = path.read_bytes()

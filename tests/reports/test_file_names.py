@@ -92,7 +92,7 @@ def test_it_is_the_one_finding_of_every_command(stray: Path) -> None:
     reports = {
         "diff-voters": source.findings,
         "dump": read_location(open_path(path)).all_findings,
-        "verify-log": verify_logs([open_path(path)]).all_findings,
+        "verify-log": verify_logs([open_path(path)]).rows,
         "state": load_state(path).findings,
         "timeline": build(nodes, findings).findings,
     }

@@ -332,7 +332,7 @@ def test_verify_log_finds_nothing_in_what_was_written(tmp_path: Path) -> None:
     log.truncate(140)
     log.flush(140)
     log.close()
-    assert verify_logs([open_path(str(tmp_path))]).all_findings == ()
+    assert verify_logs([open_path(str(tmp_path))]).rows == ()
     decoded, _ = checkpoint_files.decode_leader_epochs(
         (tmp_path / PARTITION / "leader-epoch-checkpoint").read_bytes()
     )

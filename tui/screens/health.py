@@ -200,7 +200,8 @@ class HealthScreen(TaskView):
                 yield f"{live.commits_per_second:.1f} records/s"
         if live is not None and live.cluster_health is not None:
             cluster = live.cluster_health
-            yield f"{many(len(cluster.registered_brokers), 'broker')}, {many(cluster.partitions, 'partition')}"
+            brokers = many(len(cluster.registered_brokers), "broker")
+            yield f"{brokers}, {many(cluster.partitions, 'partition')}"
         if examined is not None:
             yield f"directories {max(self._at_ms - examined.at_ms, 0) // 1000} s ago"
         if not self._with_info:

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
-from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
 
 import orjson
 
 from kraftool.decoders.json_marks import COUNT, HIDDEN, IDS, INLINE, MOMENT, place_in_json
-from kraftool.reports.text.json_form import form, form_for
+from kraftool.reports.text.json_form import form, form_for, form_hint
 from kraftool.reports.text.json_forms import FORMS
 from kraftool.reports.text.printable import file_text
 from kraftool.reports.text.times import iso
@@ -47,15 +46,15 @@ class JsonLines(Iterator[bytes], Generic[T]):
 
 
 class JsonMember(NamedTuple):
-    """A member of an object: the class and its attribute, the name in JSON, the type, and how its
-    value is found. A type that is no class, as that of endpoints, can have a form too."""
+    """A member of an object: the class and its attribute, the name in JSON, and the type. A type
+    that is no class, as that of endpoints, can have a form too."""
 
     owner: Any
     attribute: str
     name: str
     hint: Any
-    value_of: Callable[[Any], Any]
     is_moment: bool
+    is_inline: bool
     form: Callable[[Any], Any] | None
 
 
@@ -67,23 +66,28 @@ def camel(name: str) -> str:
 @cache
 def members(kind: Any) -> tuple[JsonMember, ...]:
     """The members that JSON has of a dataclass or a named tuple."""
-    return tuple(_members(kind, ""))
+    every: list[JsonMember] = []
+    for member in _own_members(kind):
+        every += members(form_hint(get_args(member.hint)[0])) if member.is_inline else (member,)
+    return tuple(every)
 
 
-def _members(kind: Any, way: str) -> Iterator[JsonMember]:
-    for attribute, hint in _attributes(kind):
-        if _says(hint, INLINE):
-            yield from _members(get_args(hint)[0], f"{way}{attribute}.")
-        elif not _says(hint, HIDDEN):
-            yield JsonMember(
-                owner=kind,
-                attribute=attribute,
-                name=_name(attribute, hint),
-                hint=hint,
-                value_of=attrgetter(way + attribute),
-                is_moment=_says(hint, MOMENT),
-                form=form_for(known_type(hint)) if get_args(hint) else None,
-            )
+@cache
+def _own_members(kind: Any) -> tuple[JsonMember, ...]:
+    """The same, where an object with its members in its place is one."""
+    return tuple(
+        JsonMember(
+            owner=kind,
+            attribute=attribute,
+            name=_name(attribute, hint),
+            hint=hint,
+            is_moment=_says(hint, MOMENT),
+            is_inline=_says(hint, INLINE),
+            form=form_for(known_type(hint)) if get_args(hint) else None,
+        )
+        for attribute, hint in _attributes(kind)
+        if not _says(hint, HIDDEN)
+    )
 
 
 def _name(attribute: str, hint: Any) -> str:
@@ -157,8 +161,11 @@ def json_value(value: Any) -> Any:
 def _object(value: Any) -> dict[str, Any]:
     made: dict[str, Any] = {}
     kind: Any = type(value)
-    for member in members(kind):
-        member_value = member.value_of(value)
+    for member in _own_members(kind):
+        member_value = getattr(value, member.attribute)
+        if member.is_inline:
+            made |= json_value(member_value)
+            continue
         if member.form is not None and member_value is not None:
             member_value = member.form(member_value)
         made[member.name] = json_value(member_value)
@@ -198,24 +205,22 @@ def json_document(document: Any) -> Iterator[bytes]:
     It is indented. Where one of its members is an iterator, each member of the document and each
     element of that one has a line instead, so that a million of them never become one value.
     """
-    if not any(isinstance(member.value_of(document), Iterator) for member in _top(document)):
+    kind: Any = type(document)
+    every = _own_members(kind)
+    if not any(isinstance(getattr(document, member.attribute), Iterator) for member in every):
         option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         yield orjson.dumps(json_object(document), option=option)
         return
     yield b'{\n  "schemaVersion": %d' % SCHEMA_VERSION
-    for member in _top(document):
-        value = member.value_of(document)
+    for member in every:
+        assert not member.is_inline, "a document in pieces has its own members only"
+        value = getattr(document, member.attribute)
         yield b",\n  %s: " % orjson.dumps(member.name)
         if isinstance(value, Iterator):
             yield from _elements(value)
         else:
             yield json_line(value)
     yield b"\n}\n"
-
-
-def _top(document: Any) -> tuple[JsonMember, ...]:
-    kind: Any = type(document)
-    return members(kind)
 
 
 def _elements(values: Iterator[Any]) -> Iterator[bytes]:

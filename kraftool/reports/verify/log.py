@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.json_marks import Count
+from kraftool.decoders.json_marks import Count, in_json
 from kraftool.decoders.kinds import FileKind
 from kraftool.directory.directory_summary import base_offset
 from kraftool.directory.file_report import FileReport
@@ -25,6 +25,7 @@ from kraftool.reports.files.severity_in_context import left_by_truncation, weigh
 from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.timeline.diverged import diverged
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_history import kraft_versions
@@ -72,14 +73,21 @@ class Verified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogVerification:
-    """All PATHs."""
+    """The files that were verified, and the findings. Offsets are places in the log, positions are
+    bytes in a file."""
 
     verified: tuple[Verified, ...]
+    """One for each directory, and one for the files by themselves of a PATH."""
     findings: tuple[Finding, ...] = ()
-    """Those between the directories of all PATHs, or of a PATH as a whole."""
+    """Those between directories, and of a PATH as a whole."""
 
     @property
-    def all_findings(self) -> tuple[Finding, ...]:
+    @in_json
+    def finding_counts(self) -> FindingCounts:
+        return finding_counts(self.rows)
+
+    @property
+    def rows(self) -> tuple[Finding, ...]:
         return (*self.findings, *(finding for one in self.verified for finding in one.findings))
 
 

@@ -134,7 +134,7 @@ def _verification(
     else:
         directories = with_whole_copies(directories)
     findings += between(directories)
-    return SnapshotVerification(directories=tuple(directories), findings=in_order(findings))
+    return SnapshotVerification(verified=tuple(directories), findings=in_order(findings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

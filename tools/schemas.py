@@ -118,7 +118,7 @@ DOCUMENTS = {
         documents=("reports.state.diff_json:DiffStateDocument",),
         lines={
             "states": "reports.state.diff_json:TwoStatesObject",
-            "change": "reports.state.diff_json:EntityChangeObject",
+            "change": "reports.state.diff:EntityChange",
             "summary": "reports.state.diff_json:DiffSummary",
         },
     ),

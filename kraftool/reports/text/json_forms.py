@@ -90,24 +90,19 @@ class FindingCounts:
         )
 
 
-def finding_members(finding: Finding) -> dict[str, Any]:
-    """The attributes of a finding's object, for classes that add to it."""
-    fault = finding.fault
-    return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "reason": fault.reason,
-        "file": fault.file,
-        **place_members(fault),
-        "advice": finding.advice,
-        "is_undecoded": finding.undecoded,
-        "place_count": finding.count,
-        "places": tuple(_place(place) for place in finding.places),
-    }
-
-
 def finding_object(finding: Finding) -> FindingObject:
-    return FindingObject(**finding_members(finding))
+    fault = finding.fault
+    return FindingObject(
+        code=finding.code,
+        severity=finding.severity,
+        reason=fault.reason,
+        file=fault.file,
+        **place_members(fault),
+        advice=finding.advice,
+        is_undecoded=finding.undecoded,
+        place_count=finding.count,
+        places=tuple(_place(place) for place in finding.places),
+    )
 
 
 def place_members(fault: Fault) -> dict[str, Any]:

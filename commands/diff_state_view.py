@@ -51,9 +51,9 @@ def write_diff(
         counts.add(change)
         if change.with_topic:
             continue
-        listed[change.kind] = listed.get(change.kind, 0) + 1
-        if not limit or listed[change.kind] <= limit:
-            kept.setdefault(change.kind, []).append(change)
+        listed[change.entity_kind] = listed.get(change.entity_kind, 0) + 1
+        if not limit or listed[change.entity_kind] <= limit:
+            kept.setdefault(change.entity_kind, []).append(change)
     _sides(output, both)
     for kind in KINDS:
         if kind in counts.by_kind:
@@ -92,13 +92,13 @@ def _kind(
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for change in changes:
-        sign, style = _SIGNS[change.type]
+        sign, style = _SIGNS[change.change_type]
         body = text(change_name(change), style)
         if change.last_offset is not None and change.last_timestamp is not None:
             when = iso(change.last_timestamp)
             body.append(f"  {when} at {change.last_offset}", style=QUIET)
         for line in _details(change):
-            short = change.type is not ChangeType.CHANGED and len(line) <= _SHORT
+            short = change.change_type is not ChangeType.CHANGED and len(line) <= _SHORT
             body.append("  " if short else "\n").append_text(line)
         table.add_row(Text(sign, style=style), body)
     output.rich(table)

@@ -86,10 +86,8 @@ def diff_voters(
 
         write_voters(to, diff, zone)
     else:
-        from kraftool.reports.voters.voters_json import diff_voters_document
-
-        to.document(diff_voters_document(diff), output)
-    if diff.differ:
+        to.document(diff, output)
+    if diff.has_differences:
         to.raise_code(ExitCode.FINDING)
     settle(to, diff.findings)
     to.finish()

@@ -109,9 +109,7 @@ def doctor(
 
         write_report(to, report, parents, verbose=verbose)
     else:
-        from kraftool.reports.doctor.doctor_json import doctor_document
-
-        to.document(doctor_document(report), output)
+        to.document(report, output)
     settle(to, report.findings, fail_on)
     to.finish()
 
@@ -129,7 +127,7 @@ def _explain(code: str, output: RowFormat, to: Output) -> None:
 
         write_explanations(to, explanations)
     else:
-        from kraftool.reports.doctor.doctor_json import ExplanationsDocument
+        from kraftool.reports.doctor.explain import ExplanationsDocument
 
         to.document(ExplanationsDocument(codes=explanations), output)
     to.finish()

@@ -49,7 +49,7 @@ def write_report(
     for parent in parents:
         _taken(to, parent)
     left_out = {unexamined.path for unexamined in report.unexamined}
-    assessment = report.assessment
+    assessment = report.quorum
     if report.wiped or (assessment is not None and assessment.voters and not report.is_live):
         _quorum(to, report, assessment)
         to.line()
@@ -80,9 +80,9 @@ def write_report(
     )
     for part in report.unexamined:
         to.rich(text(f"not looked at: {part.path}: {part.reason}", WARN))
-    if report.deeper:
+    if report.deeper_commands:
         to.rich(text("To look deeper:", QUIET))
-        write_commands(to, report.deeper, 2)
+        write_commands(to, report.deeper_commands, 2)
 
 
 def _gravity(section: DirectoryDiagnoses) -> tuple[int, bool]:

@@ -110,9 +110,7 @@ def dump(
     with read_progress(to, [location]) as progress:
         report = with_comparison(read_location(location, options, progress=progress))
     if output is not RowFormat.TABLE:
-        from kraftool.reports.directory.dump_json import dump_document
-
-        to.document(dump_document(report), output)
+        to.document(report, output)
     else:
         from kraftool.commands.dump_view import write_report
 
@@ -128,11 +126,10 @@ def dump(
 def _write_unopened(path: str, error: KraftoolError, to: Output, output: RowFormat) -> None:
     """The document of a PATH that leads nowhere: a program gets one whatever happens."""
     from kraftool.commands.finding_options import settle
-    from kraftool.reports.directory.dump_json import dump_document
     from kraftool.reports.directory.report import unopened_report
 
     report = unopened_report(path, error)
-    to.document(dump_document(report), output)
+    to.document(report, output)
     settle(to, report.all_findings)
     to.finish()
 

@@ -32,7 +32,7 @@ from kraftool.reports.text.words import many, size, span, transactions
 def write_file(output: Output, file: FileReport, zone: tzinfo) -> None:
     """Write one file, decoded."""
     kind = Text().append(file.kind.value, style=NAME).append(f", {size(file.size)}")
-    output.rich(Beside(kind, text(file.name, NAME)))
+    output.rich(Beside(kind, text(file.file, NAME)))
     match file.content:
         case LogSummary():
             _log(output, file, file.content, zone)
@@ -48,10 +48,10 @@ def write_file(output: Output, file: FileReport, zone: tzinfo) -> None:
         case EntryList():
             _entries(output, file, file.content, zone)
         case Settings():
-            _pairs(output, [(entry.key, entry.value) for entry in file.content.entries])
+            _pairs(output, [*file.content.settings.items()])
         case PlainText():
-            if file.content.text.strip():
-                output.rich(text(file.content.text.strip()))
+            if file.content.plain_text.strip():
+                output.rich(text(file.content.plain_text.strip()))
             else:
                 output.rich(Text(f"empty: {holds(file)}", style=QUIET))
         case None:
@@ -74,15 +74,15 @@ _NONE = {"-1": "none", '"AAAAAAAAAAAAAAAAAAAAAA"': "none"}
 
 
 def _quorum_state(output: Output, content: QuorumStateFile) -> None:
-    dead = content.state is not None and content.state.data_version == 0
+    dead = content.quorum_state is not None and content.quorum_state.data_version == 0
     rows: list[tuple[str, object]] = []
     for field in content.fields:
-        value = text(field.json_text)
+        value = text(field.json)
         if dead and field.name in DEAD_FIELDS:
             value.stylize(QUIET)
             value.append("  (dead field: Kafka never reads it)", style=QUIET)
-        elif field.json_text in _NONE:
-            value.append(f"  ({_NONE[field.json_text]})", style=QUIET)
+        elif field.json in _NONE:
+            value.append(f"  ({_NONE[field.json]})", style=QUIET)
         rows.append((field.name, value))
     _pairs(output, rows)
 
@@ -97,7 +97,7 @@ def _meta(output: Output, content: MetaProperties) -> None:
     ]
     unknown = [
         (name, text(value).append("  (Kafka does not know it)", style=QUIET))
-        for name, value in content.unknown
+        for name, value in content.unknown.items()
     ]
     _pairs(output, [*rows, *unknown])
 
@@ -151,7 +151,7 @@ _LEFT = ("timestamp", "topic")
 
 def _entries(output: Output, file: FileReport, content: EntryList, zone: tzinfo) -> None:
     columns, row = _COLUMNS[file.kind]
-    if content.count:
+    if content.entries:
         right = [column for column in columns if column not in _LEFT]
         table = plain_table("", *columns, right=right)
         table.title = None
@@ -168,8 +168,8 @@ def _entries(output: Output, file: FileReport, content: EntryList, zone: tzinfo)
         more = "… and" if not content.tail else "not shown:"
         words = f"{more} {content.omitted} more; --head N and --tail N show others"
         output.rich(Text(words, style=QUIET))
-    if content.zero_tail:
-        spare = f"{content.zero_tail} bytes of preallocated zeros follow"
+    if content.preallocated_size:
+        spare = f"{content.preallocated_size} bytes of preallocated zeros follow"
         output.rich(Text(spare, style=QUIET))
 
 
@@ -195,12 +195,12 @@ def _log(output: Output, file: FileReport, log: LogSummary, zone: tzinfo) -> Non
         rows.append(("features", features))
     rows += _transaction_rows(log)
     _pairs(output, rows)
-    if log.types:
+    if log.record_types:
         output.line()
-        output.rich(type_table("Records", log.types, output.width))
+        output.rich(type_table("Records", log.record_types, output.width))
     output.line()
     output.rich(Text("→ its records:", style=QUIET))
-    write_commands(output, (f"kraftool dump-log {shlex.quote(file.name)}",), 2)
+    write_commands(output, (f"kraftool dump-log {shlex.quote(file.file)}",), 2)
 
 
 def _feature(name: str, level: int) -> str:
@@ -221,23 +221,23 @@ def _snapshot_rows(log: LogSummary, zone: tzinfo) -> list[tuple[str, object]]:
 
 def _control_rows(log: LogSummary) -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = []
-    if log.leader_change is not None:
-        record = log.leader_change
+    if log.leader_change_record is not None:
+        record = log.leader_change_record
         last = f"{record.data['leaderId']} in epoch {record.epoch}, from offset {record.offset}"
         rows.append(("last leader", f"{last} ({many(log.leader_changes, 'leader change')})"))
-    if log.kraft_version is not None:
-        rows.append(("kraft.version", log.kraft_version.data["kRaftVersion"]))
-    if log.voters is not None:
+    if log.kraft_version_record is not None:
+        rows.append(("kraft.version", log.kraft_version_record.data["kRaftVersion"]))
+    if log.voters_record is not None:
         voters = ", ".join(
             f"{voter['voterId']} ({voter['voterDirectoryId']})"
-            for voter in log.voters.data["voters"]
+            for voter in log.voters_record.data["voters"]
         )
-        rows.append(("voters", f"{voters}, at offset {log.voters.offset}"))
+        rows.append(("voters", f"{voters}, at offset {log.voters_record.offset}"))
     return rows
 
 
 def _transaction_rows(log: LogSummary) -> list[tuple[str, object]]:
     counts = transactions(
-        log.committed_transactions, log.aborted_transactions, log.open_transaction
+        log.committed_transactions, log.aborted_transactions, log.open_transaction_offset
     )
     return [("transactions", counts)] if counts else []

@@ -30,10 +30,10 @@ def write_records(
     dump = LogDump(show_secrets=show_secrets, topics=topics)
     for file in files:
         output.line()
-        table.opening(file.name)
+        table.opening(file.file)
         try:
-            with FileSource(file.name) as source:
-                for entry in dump.entries(file.name, source.read_at):
+            with FileSource(file.file) as source:
+                for entry in dump.entries(file.file, source.read_at):
                     table.entry(entry)
         except KraftoolError as error:
             output.problem(error.message)

@@ -114,9 +114,9 @@ def _write_directory(
     if len(report.summary.snapshots) > 0:
         output.line()
         output.rich(_snapshots(report.summary.snapshots, zone, output.width))
-    if report.summary.types:
+    if report.summary.record_types:
         output.line()
-        output.rich(type_table("Records of the log", report.summary.types, output.width))
+        output.rich(type_table("Records of the log", report.summary.record_types, output.width))
     if report.files:
         output.line()
         output.rich(_files(judged, output.width))
@@ -168,7 +168,7 @@ def _identity(rows: _Rows, report: NodeDirectory) -> None:
 
 
 def _role(summary: MetadataSummary) -> Text:
-    node, voters = summary.node, summary.voters
+    node, voters = summary.node, summary.voter_set
     if voters is None or node.node_id is None:
         return Text()
     voter = voters.of(node.node_id)
@@ -200,8 +200,8 @@ def _leadership(rows: _Rows, report: NodeDirectory, zone: tzinfo) -> None:
             f" in epoch {change.epoch}, from offset {change.offset}, {iso(change.timestamp, zone)}",
             f", granted by {ids(change.granting_voters)}" if change.granting_voters else "",
         )
-    if summary.voters is not None:
-        _voters(rows, summary, summary.voters)
+    if summary.voter_set is not None:
+        _voters(rows, summary, summary.voter_set)
 
 
 def _election(state: QuorumState) -> Iterable[str | Text]:
@@ -251,8 +251,8 @@ def _voters(rows: _Rows, summary: MetadataSummary, voters: SeenVoters) -> None:
 
 
 def _versions(rows: _Rows, summary: MetadataSummary) -> None:
-    version = summary.kraft_version
-    if summary.voters is not None or version.file:
+    version = summary.finalized_kraft_version
+    if summary.voter_set is not None or version.file:
         static = "" if version.level else " (static voters)"
         rows.add("kraft.version", text(version.level, NAME), static)
     metadata = summary.feature(METADATA_VERSION)
@@ -368,7 +368,7 @@ def _files(judged: JudgedDirectory, width: int) -> Table:
         if folder != place:
             place = folder
             table.add_row(text(f"{folder}/", QUIET), *[""] * (len(columns) - 1))
-        style = SEVERITY_STYLES[worst[file.name]] if file.name in worst else ""
+        style = SEVERITY_STYLES[worst[file.file]] if file.file in worst else ""
         indent = "  " if folder else ""
         name = text(f"{indent}{file.basename}", style)
         kind = [text(file.kind.value, QUIET)] if wide else []

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kraftool.decoders.json_marks import Hidden
+from kraftool.decoders.json_marks import Hidden, in_json
 from kraftool.decoders.kinds import FileKind
 from kraftool.reports.explain.rows import Rest, Row, SeenRows
-from kraftool.reports.text.json_form import form, in_json
+from kraftool.reports.text.json_form import form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

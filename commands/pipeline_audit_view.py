@@ -213,7 +213,7 @@ def _body(fleet_finding: FleetFinding, explained: set[tuple[str, str]]) -> Text:
         body.append("\n").append_text(text(where, "cyan"))
     body.append("\n").append_text(text(finding.sentence()))
     body_text = f"{finding.where()} {finding.sentence()}"
-    others = [one for one in fleet_finding.directories if one not in body_text]
+    others = [one for one in fleet_finding.paths if one not in body_text]
     if others:
         body.append("\n").append_text(text(f"about {', '.join(others)}", QUIET))
     # One cluster's advice is no other's: it is left out only where it was just given.

@@ -62,19 +62,19 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
     """Write what the nodes said, and what is wrong."""
     view = health.view
     # Without the metadata nothing is known of brokers and partitions.
-    is_complete = health.cluster is not None
+    is_complete = health.cluster_health is not None
     severities = [finding.severity for finding in health.findings]
     style = style_of(overall_status(severities, is_complete=is_complete))
     _head(output, view, style)
     if view.quorum is not None:
         line = _tolerance(health.judgement)
-        if health.commits_per_s is not None:
-            words = f"; the high watermark moves by {health.commits_per_s:.1f} records/s"
+        if health.commits_per_second is not None:
+            words = f"; the high watermark moves by {health.commits_per_second:.1f} records/s"
             line.append_text(text(words, QUIET))
         output.rich(line)
-    if health.cluster is not None:
-        output.rich(text(cluster_words(health.cluster), QUIET))
-    elif health.unobserved:
+    if health.cluster_health is not None:
+        output.rich(text(cluster_words(health.cluster_health), QUIET))
+    elif health.unobserved_reason:
         output.rich(Text("Nothing is known about brokers and partitions, see below.", style=WARN))
     output.line()
     if view.quorum is not None:

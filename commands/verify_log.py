@@ -55,10 +55,8 @@ def verify_log(
     if output is RowFormat.TABLE:
         _write(to, report)
     else:
-        from kraftool.reports.verify.log_json import verify_log_document
-
-        to.document(verify_log_document(report), output)
-    settle(to, report.all_findings)
+        to.document(report, output)
+    settle(to, report.rows)
     to.finish()
 
 
@@ -87,7 +85,7 @@ def _write(to: Output, report: LogVerification) -> None:
         to.line()
     has_log = _has_log(report.verified)
     fine = _FINE if has_log else _NO_LOG
-    to.rich(verdict(_sum(report), report.all_findings, fine=fine, is_complete=has_log))
+    to.rich(verdict(_sum(report), report.rows, fine=fine, is_complete=has_log))
 
 
 def _has_log(verified: Sequence[Verified]) -> bool:

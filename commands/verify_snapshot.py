@@ -81,9 +81,7 @@ def verify_snapshot(
     if output is RowFormat.TABLE:
         _write(to, report)
     else:
-        from kraftool.reports.verify.snapshot_json import verify_snapshot_document
-
-        to.document(verify_snapshot_document(report), output)
+        to.document(report, output)
     settle(to, report.all_findings)
     to.finish()
 
@@ -110,7 +108,7 @@ def _write(to: Output, report: SnapshotVerification) -> None:
     from kraftool.reports.findings.finding import in_order
     from kraftool.reports.text.words import many
 
-    for number, directory in enumerate(report.directories):
+    for number, directory in enumerate(report.verified):
         if number:
             to.line()
         findings = in_order(directory.all_findings)
@@ -126,9 +124,7 @@ def _write(to: Output, report: SnapshotVerification) -> None:
         to.rich(text("Between the snapshots of the PATHs", NAME))
         write_findings(to, report.findings, "", explain=True)
     to.line()
-    judged = [
-        verified_snapshot for verified_snapshot in report.snapshots if verified_snapshot.batches
-    ]
+    judged = [verified_snapshot for verified_snapshot in report.rows if verified_snapshot.batches]
     counts = [
         many(len(judged), "snapshot"),
         many(sum(verified_snapshot.batches for verified_snapshot in judged), "batch"),

@@ -59,12 +59,12 @@ def _sources(diff: VoterDiff, letters: Sequence[str]) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for letter, source in zip(letters, diff.sources, strict=True):
-        body = text(source.source.name)
+        body = text(source.source)
         words = ", ".join(matrix.about(source))
         if words:
             body.append("\n").append_text(text(words, QUIET))
         standing, is_bad = matrix.standing(source)
-        if standing and source.source is not diff.newest:
+        if standing and source.directory is not diff.newest_directory:
             body.append(f"\n{standing}", style=BAD if is_bad else WARN)
         table.add_row(Text(letter, style=NAME), body)
     return table
@@ -138,7 +138,7 @@ def _history(rows: Sequence[HistoryRow], letters: Sequence[str], zone: tzinfo, w
         column.no_wrap = True
     for row in rows:
         entry = row.entry
-        commitment = entry.verdict.commitment
+        commitment = entry.commitment
         when = [iso(entry.timestamp, zone) if entry.timestamp is not None else ""] if wide else []
         table.add_row(
             text(entry.offset),
@@ -159,7 +159,7 @@ def _write_reasons(output: Output, rows: Sequence[HistoryRow]) -> None:
         reason = matrix.reason(row.entry)
         if not reason:
             continue
-        commitment = row.entry.verdict.commitment
+        commitment = row.entry.commitment
         line = Text(f"offset {row.entry.offset} epoch {row.entry.epoch}: ")
         line.append(matrix.COMMITMENT_WORDS[commitment], style=_COMMITMENTS[commitment])
         output.rich(line.append_text(text(f": {reason}")))

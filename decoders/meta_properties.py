@@ -4,7 +4,8 @@ Owns version 0 (`broker.id`, from before KRaft) and version 1 (`node.id`), both 
 where dynamic voters or JBOD need it. It refuses to compare it with any other file.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from kraftool.decoders import properties
@@ -23,16 +24,16 @@ _KNOWN = frozenset({VERSION, CLUSTER_ID, BROKER_ID, NODE_ID, DIRECTORY_ID})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaProperties:
-    """The values that could be read; a value that is absent or unreadable is None."""
+    """A meta.properties; what is absent or cannot be read is None."""
 
     version: int | None = 1
     cluster_id: str | None = None
     node_id: int | None = None
     directory_id: str | None = None
-    unknown: tuple[tuple[str, str], ...] = ()
-    """Keys that Kafka does not know; it drops them when it rewrites the file."""
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    """Keys that Kafka does not know; it drops them when it writes the file again."""
     accepted: bool = True
-    """True if Kafka takes the file; it refuses to start if not."""
+    """True if Kafka accepts the file; it does not start on one that it refuses."""
 
 
 def decode(data: bytes) -> tuple[MetaProperties, tuple[DecodeError, ...]]:
@@ -70,7 +71,7 @@ def decode(data: bytes) -> tuple[MetaProperties, tuple[DecodeError, ...]]:
         cluster_id=cluster_id,
         node_id=node_id,
         directory_id=_directory_id(loaded, findings),
-        unknown=tuple((key, value) for key, value in loaded.as_dict().items() if key not in _KNOWN),
+        unknown={key: value for key, value in loaded.as_dict().items() if key not in _KNOWN},
         accepted=findings.accepted,
     )
     return meta, findings.listed()

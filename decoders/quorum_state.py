@@ -18,6 +18,7 @@ from kraftool.decoders.java_text import (
     read_uuid,
     without_lone_surrogates,
 )
+from kraftool.decoders.json_marks import in_json_before
 from kraftool.decoders.json_text import JsonError, Member, read_members, skip_blanks
 from kraftool.decoders.wire import ZERO_UUID
 
@@ -69,26 +70,26 @@ class QuorumState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumStateField:
-    """One member as it stands in the file, whether or not it makes sense."""
+    """A member of a quorum-state exactly as in the file, whether or not it makes sense."""
 
     name: str
-    json_text: str
+    json: str
     position: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumStateFile:
-    """All that could be read of one file.
+    """A quorum-state."""
 
-    `state` is None exactly when Kafka refuses to start on the file; the first finding says why.
-    """
-
-    state: QuorumState | None
+    # None exactly when Kafka refuses to start on the file; the first finding says why.
+    quorum_state: QuorumState | None
     fields: tuple[QuorumStateField, ...] = ()
 
     @property
+    @in_json_before("quorum_state")
     def accepted(self) -> bool:
-        return self.state is not None
+        """True if Kafka starts on it."""
+        return self.quorum_state is not None
 
 
 def decode(data: bytes) -> tuple[QuorumStateFile, tuple[DecodeError, ...]]:
@@ -100,7 +101,7 @@ def decode(data: bytes) -> tuple[QuorumStateFile, tuple[DecodeError, ...]]:
     line = next(read_lines(data), None)
     if line is None:
         findings.refuse("the file is empty", position=0, expected="a JSON object on one line")
-        return QuorumStateFile(state=None), findings.listed()
+        return QuorumStateFile(quorum_state=None), findings.listed()
     if len(line.text) > MAX_LINE_BYTES:
         findings.refuse(
             "the first line is too long for a quorum-state",
@@ -108,7 +109,7 @@ def decode(data: bytes) -> tuple[QuorumStateFile, tuple[DecodeError, ...]]:
             expected=f"at most {MAX_LINE_BYTES} characters",
             found=str(len(line.text)),
         )
-        return QuorumStateFile(state=None), findings.listed()
+        return QuorumStateFile(quorum_state=None), findings.listed()
     reader = _Reader(line.text, len(data), findings)
     reader.read_object()
     after = data[len(line.text.encode("utf-8")) :] if bad is None else b""
@@ -125,12 +126,12 @@ def decode(data: bytes) -> tuple[QuorumStateFile, tuple[DecodeError, ...]]:
     fields = tuple(
         QuorumStateField(
             name=without_lone_surrogates(member.name),
-            json_text=member.text,
+            json=member.text,
             position=reader.position(member.name_index),
         )
         for member in reader.members
     )
-    return QuorumStateFile(state=state, fields=fields), findings.listed()
+    return QuorumStateFile(quorum_state=state, fields=fields), findings.listed()
 
 
 class _Reader:

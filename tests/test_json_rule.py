@@ -16,9 +16,8 @@ from typing import Any, Literal, NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
-from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment
+from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment, in_json
 from kraftool.reports.text.json_document import json_document, json_value, members
-from kraftool.reports.text.json_form import in_json
 from tests.json_contract import schema
 from tools import schemas
 

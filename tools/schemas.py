@@ -54,17 +54,17 @@ DOCUMENTS = {
     "doctor": Described(
         title="kraftool doctor -o json",
         documents=(
-            "reports.doctor.doctor_json:DoctorDocument",
-            "reports.doctor.doctor_json:ExplanationsDocument",
+            "reports.doctor.report:DoctorReport",
+            "reports.doctor.explain:ExplanationsDocument",
         ),
     ),
     "verify-log": Described(
         title="kraftool verify-log -o json",
-        documents=("reports.verify.log_json:VerifyLogDocument",),
+        documents=("reports.verify.log:LogVerification",),
     ),
     "diff-voters": Described(
         title="kraftool diff-voters -o json",
-        documents=("reports.voters.voters_json:DiffVotersDocument",),
+        documents=("reports.voters.diff:VoterDiff",),
     ),
     "quorum": Described(
         title="kraftool quorum -o json",
@@ -89,7 +89,7 @@ DOCUMENTS = {
     ),
     "verify-snapshot": Described(
         title="kraftool verify-snapshot -o json",
-        documents=("reports.verify.snapshot_json:VerifySnapshotDocument",),
+        documents=("reports.verify.snapshot_values:SnapshotVerification",),
     ),
     "features": Described(
         title="kraftool features -o json",
@@ -118,7 +118,7 @@ DOCUMENTS = {
         documents=("reports.state.diff_json:DiffStateDocument",),
         lines={
             "states": "reports.state.diff_json:TwoStatesObject",
-            "change": "reports.state.diff_json:EntityChangeObject",
+            "change": "reports.state.diff:EntityChange",
             "summary": "reports.state.diff_json:DiffSummary",
         },
     ),
@@ -164,7 +164,7 @@ DOCUMENTS = {
     ),
     "dump": Described(
         title="kraftool dump -o json",
-        documents=("reports.directory.dump_json:DumpDocument",),
+        documents=("reports.directory.report:DumpReport",),
     ),
 }
 
@@ -189,10 +189,9 @@ class Definitions:
 
     def members_of(self, kind: Any, first: Schema | None = None) -> Schema:
         """A class as an object that has each of its members and no other, behind the `first`."""
-        texts = docstrings(kind)
         properties: Schema = dict(first or {})
         for member in members(kind):
-            about = texts.get(member.attribute, "")
+            about = docstrings(member.owner).get(member.attribute, "")
             properties[member.name] = _described(about, self.type_of(member.hint))
             if member.is_moment:
                 twin = f"{member.name} in ISO-8601; null where it is not known."

@@ -115,7 +115,7 @@ def _unread(file: FleetFile) -> FileReport:
             head = source.read_at(0, HEAD_SIZE)
     detected = detect(file.basename, head, file.size)
     return FileReport(
-        name=file.name,
+        file=file.name,
         path=file.relative,
         directory=file.directory.name,
         place=file.place,

@@ -13,9 +13,9 @@ from enum import StrEnum
 from kraftool.client.judgement import judge
 from kraftool.client.model import QuorumView
 from kraftool.client.not_asked import broker_words
+from kraftool.decoders.json_marks import in_json
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import majority_of
-from kraftool.reports.text.json_form import in_json
 from kraftool.reports.text.words import many
 
 

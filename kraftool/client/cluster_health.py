@@ -15,6 +15,7 @@ from kraftool.client.model import QuorumView
 from kraftool.client.observer import LOG, ControllerStart, Observation
 from kraftool.client.thresholds import fetching, leader_clock
 from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.json_marks import Count, Hidden, Ids, in_json_before
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.image.cluster import BrokerRegistration
 from kraftool.image.image import MetadataImage
@@ -63,31 +64,46 @@ _OF_QUORUM = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterHealth:
-    """Brokers and partitions at an offset of the committed metadata."""
+    """The brokers and partitions in the committed metadata."""
 
-    observation: Observation
-    brokers: tuple[int, ...] = ()
-    """All that are registered."""
-    fenced: tuple[int, ...] = ()
-    shutting_down: tuple[int, ...] = ()
-    absent: tuple[int, ...] = ()
-    """Those that count as active and do not fetch metadata."""
-    controllers: tuple[int, ...] = ()
-    topics: int = 0
-    partitions: int = 0
-    offline: int = 0
+    observation: Hidden[Observation]
+    registered_brokers: Ids = ()
+    fenced_brokers: Ids = ()
+    shutting_down_brokers: Ids = ()
+    """Brokers in controlled shutdown."""
+    not_fetching_brokers: Ids = ()
+    """Active brokers, and no observer that has fetched lately."""
+    controllers: Ids = ()
+    """Those that have registered."""
+    topics: Count = 0
+    partitions: Count = 0
+    offline_partitions: Count = 0
     """Partitions without a leader."""
-    under_replicated: int = 0
-    under_min_isr: int = 0
-    not_preferred: int = 0
-    """Partitions that another than the first of their replicas leads."""
-    reassigning: int = 0
-    elections: int = 0
-    """Changes of the leader within the last hour, as far as the log behind the snapshot goes."""
-    stable_since: int | None = None
+    under_replicated_partitions: Count = 0
+    """As kafka-topics counts: replicas that are being added do not lack."""
+    under_min_isr_partitions: Count = 0
+    """By the dynamic configs of min.insync.replicas; those without a leader too."""
+    not_preferred_leader_partitions: Count = 0
+    """Partitions with another leader than the first of their replicas."""
+    reassigning_partitions: Count = 0
+    leader_changes: Count = 0
+    """Within the last hour, as far as the log behind the leader's snapshot goes."""
+    stable_since: Hidden[int | None] = None
     """The time of the last change of the leader or of the voters, or before which there was none;
     None while a newer leader has not committed."""
-    findings: tuple[Finding, ...] = ()
+    findings: Hidden[tuple[Finding, ...]] = ()
+
+    @property
+    @in_json_before("registered_brokers")
+    def leader_id(self) -> int | None:
+        """The node with the log that was read."""
+        return self.observation.leader_id
+
+    @property
+    @in_json_before("registered_brokers")
+    def end_offset(self) -> int:
+        """The metadata is that below this offset."""
+        return self.observation.end_offset
 
     @property
     def cluster_codes(self) -> frozenset[str]:
@@ -122,19 +138,19 @@ def cluster_health(observation: Observation, now: QuorumView, before: QuorumView
     ]
     return ClusterHealth(
         observation=observation,
-        brokers=tuple(sorted(brokers)),
-        fenced=tuple(fenced),
-        shutting_down=tuple(stopping),
-        absent=tuple(absent),
+        registered_brokers=tuple(sorted(brokers)),
+        fenced_brokers=tuple(fenced),
+        shutting_down_brokers=tuple(stopping),
+        not_fetching_brokers=tuple(absent),
         controllers=tuple(sorted(image.cluster.controllers)),
         topics=len(image.topics.by_id),
         partitions=walk.counts.partitions,
-        offline=walk.counts.offline,
-        under_replicated=walk.counts.under_replicated,
-        under_min_isr=walk.counts.under_min_isr,
-        not_preferred=sum(walk.lost_lead.values()),
-        reassigning=walk.counts.reassigning,
-        elections=len(elections),
+        offline_partitions=walk.counts.offline,
+        under_replicated_partitions=walk.counts.under_replicated,
+        under_min_isr_partitions=walk.counts.under_min_isr,
+        not_preferred_leader_partitions=sum(walk.lost_lead.values()),
+        reassigning_partitions=walk.counts.reassigning,
+        leader_changes=len(elections),
         stable_since=_stable_since(observation, now),
         findings=tuple(findings),
     )
@@ -142,16 +158,20 @@ def cluster_health(observation: Observation, now: QuorumView, before: QuorumView
 
 def cluster_words(cluster: ClusterHealth) -> str:
     """Return brokers and partitions in a sentence; the problems are among the findings."""
-    active = len(cluster.brokers) - len(cluster.fenced)
-    words = [f"{active} of {many(len(cluster.brokers), 'broker')} active"]
-    words += [f"{len(cluster.shutting_down)} shutting down"] if cluster.shutting_down else []
+    active = len(cluster.registered_brokers) - len(cluster.fenced_brokers)
+    words = [f"{active} of {many(len(cluster.registered_brokers), 'broker')} active"]
+    words += (
+        [f"{len(cluster.shutting_down_brokers)} shutting down"]
+        if cluster.shutting_down_brokers
+        else []
+    )
     amiss = [
         f"{count} {what}"
         for count, what in (
-            (cluster.offline, "offline"),
-            (cluster.under_min_isr, "under min ISR"),
-            (cluster.under_replicated, "under-replicated"),
-            (cluster.reassigning, "being reassigned"),
+            (cluster.offline_partitions, "offline"),
+            (cluster.under_min_isr_partitions, "under min ISR"),
+            (cluster.under_replicated_partitions, "under-replicated"),
+            (cluster.reassigning_partitions, "being reassigned"),
         )
         if count
     ]

@@ -26,31 +26,69 @@ from kraftool.client.thresholds import (
     fetching,
     leader_clock,
 )
+from kraftool.decoders.json_marks import Hidden, Ids, Moment, in_json, in_json_before
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import live as kinds
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.text.words import many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """The second look, and what is wrong."""
+    """The problems of a quorum."""
 
-    view: QuorumView
-    judgement: Judgement
+    view: Hidden[QuorumView]
+    """The second look."""
+    judgement: Hidden[Judgement]
     """Which voters count, and how many may be lost."""
+    commits_per_second: float | None = None
+    """The speed of the high watermark between two polls; None without a leader in both."""
+    cluster_health: ClusterHealth | None = None
+    """None where the committed metadata was not read."""
+    unobserved_reason: str = ""
+    """The reason why the committed metadata could not be read. Empty if it was read or not wanted
+    (--quorum-only), and if no node was reached."""
     findings: tuple[Finding, ...]
-    commits_per_s: float | None = None
-    """How fast the high watermark moved; None without a leader in both looks."""
-    cluster: ClusterHealth | None = None
-    """Brokers and partitions; None where the committed metadata was not read."""
-    unobserved: str = ""
-    """Why it was not."""
 
     @property
+    @in_json_before("commits_per_second")
     def is_well(self) -> bool:
         return all(finding.severity is Severity.INFO for finding in self.findings)
+
+    @property
+    @in_json_before("commits_per_second")
+    def keeping_up(self) -> Ids:
+        """The voters that fetch: the leader can count them for a commit."""
+        return self.judgement.fetching
+
+    @property
+    @in_json_before("commits_per_second")
+    def ready_voters(self) -> Ids:
+        """The voters that count: they also answer kraftool, know the leader, and have what was
+        committed."""
+        return self.judgement.ready
+
+    @property
+    @in_json_before("commits_per_second")
+    def failure_tolerance(self) -> int | None:
+        """The number of voters that may fail while commits go on; None if that is not known."""
+        return self.judgement.failures
+
+    @property
+    @in_json_before("commits_per_second")
+    def stable_since(self) -> Moment | None:
+        """The time of the last change of the leader or of the voters, by the committed metadata. If
+        the log behind the leader's newest snapshot has no such change, the time of that snapshot's
+        last record: nothing has changed since then. None without a leader, or if the metadata was
+        not read."""
+        return None if self.cluster_health is None else self.cluster_health.stable_since
+
+    @property
+    @in_json
+    def finding_counts(self) -> FindingCounts:
+        return finding_counts(self.findings)
 
     @property
     def is_quorum_well(self) -> bool:
@@ -69,7 +107,7 @@ class Health:
         )
 
     def _is_of_cluster(self, finding: Finding) -> bool:
-        return self.cluster is not None and finding.code in self.cluster.cluster_codes
+        return self.cluster_health is not None and finding.code in self.cluster_health.cluster_codes
 
 
 def health(
@@ -100,9 +138,9 @@ def health(
         view=now,
         judgement=judgement,
         findings=tuple(in_order(findings)),
-        commits_per_s=speed,
-        cluster=cluster,
-        unobserved=unobserved,
+        commits_per_second=None if speed is None else round(speed, 2),
+        cluster_health=cluster,
+        unobserved_reason=unobserved,
     )
 
 
@@ -278,7 +316,7 @@ def _has_gone(node: NodeAnswer | None, replica: ReplicaState, clock: int) -> boo
 
 def _may_be_gone(node_id: int, running: Collection[int], cluster: ClusterHealth | None) -> bool:
     """True if a silent observer is not a broker, or is an earlier directory of a node."""
-    return node_id in running or (cluster is not None and node_id not in cluster.brokers)
+    return node_id in running or (cluster is not None and node_id not in cluster.registered_brokers)
 
 
 def _silent(state: ReplicaState, name: str, clock: int) -> Finding | None:

@@ -61,7 +61,7 @@ def candidate_of(path: str) -> NewVoter:
         raise SettingsError(f"{path}: process.roles does not include controller")
     endpoints = {
         name: endpoint._replace(host=endpoint.host or "localhost")
-        for name, endpoint in settings.advertised.items()
+        for name, endpoint in settings.advertised_endpoints.items()
         if endpoint.port
     }
     missing = [

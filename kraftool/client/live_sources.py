@@ -75,7 +75,7 @@ def _of_node(view: QuorumView, node: NodeAnswer) -> NodeDirectory:
             ),
             controllers=tuple(sorted(node.controllers)),
             quorum_state=node.election if node.is_reached and node.epoch is not None else None,
-            voters=None if node.quorum is None else _told(node.quorum),
+            voter_set=None if node.quorum is None else _told(node.quorum),
         ),
         is_witness=view.is_witness(node.node_id),
     )

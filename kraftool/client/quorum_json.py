@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from kraftool.client.change import Check, QuorumChange
-from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.readiness import Readiness
 from kraftool.client.stopping import StopPermission
-from kraftool.decoders.json_marks import Count, Ids, Moment
-from kraftool.raft.names import VersionRange
+from kraftool.decoders.json_marks import Inline, Moment
+from kraftool.raft.names import Endpoints, VersionRange
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.text.json_forms import (
-    EndpointObject,
-    FindingCounts,
-    endpoint_objects,
-    finding_counts,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +22,7 @@ class ReplicaObject:
     id: int
     is_voter: bool
     directory_id: str | None
-    endpoints: tuple[EndpointObject, ...]
+    endpoints: Endpoints
     """From Kafka 3.9 on, of voters."""
     log_end_offset: int | None
     lag: int | None
@@ -91,7 +83,7 @@ class BrokerAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuorumAnswers:
+class QuorumDocument:
     """The reports of the controllers of a live quorum."""
 
     cluster_id: str | None
@@ -110,11 +102,6 @@ class QuorumAnswers:
     """Every controller that was asked."""
     brokers: tuple[BrokerAnswer, ...]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuorumDocument(QuorumAnswers):
-    """The reports of the controllers of a live quorum."""
-
     @property
     def rows(self) -> tuple[ReplicaObject, ...]:
         """The replicas."""
@@ -122,69 +109,11 @@ class QuorumDocument(QuorumAnswers):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterHealthObject:
-    """The brokers and partitions in the committed metadata."""
-
-    leader_id: int | None
-    """The node with the log that was read."""
-    end_offset: int
-    """The metadata is that below this offset."""
-    registered_brokers: Ids
-    fenced_brokers: Ids
-    shutting_down_brokers: Ids
-    """Brokers in controlled shutdown."""
-    not_fetching_brokers: Ids
-    """Active brokers, and no observer that has fetched lately."""
-    controllers: Ids
-    """Those that have registered."""
-    topics: Count
-    partitions: Count
-    offline_partitions: Count
-    """Partitions without a leader."""
-    under_replicated_partitions: Count
-    """As kafka-topics counts: replicas that are being added do not lack."""
-    under_min_isr_partitions: Count
-    """By the dynamic configs of min.insync.replicas; those without a leader too."""
-    not_preferred_leader_partitions: Count
-    """Partitions with another leader than the first of their replicas."""
-    reassigning_partitions: Count
-    leader_changes: Count
-    """Within the last hour, as far as the log behind the leader's snapshot goes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthObject:
-    """The problems of a quorum."""
-
-    is_well: bool
-    keeping_up: Ids
-    """The voters that fetch: the leader can count them for a commit."""
-    ready_voters: Ids
-    """The voters that count: they also answer kraftool, know the leader, and have what was
-    committed."""
-    failure_tolerance: int | None
-    """How many voters may fail while commits go on; None if that is not known."""
-    stable_since: Moment | None
-    """The time of the last change of the leader or of the voters, by the committed metadata. If the
-    log behind the leader's newest snapshot has no such change, the time of that snapshot's last
-    record: nothing has changed since then. None without a leader, or if the metadata was not
-    read."""
-    commits_per_second: float | None
-    """The speed of the high watermark between two polls; None without a leader in both."""
-    cluster_health: ClusterHealthObject | None
-    """None where the committed metadata was not read."""
-    unobserved_reason: str
-    """The reason why the committed metadata could not be read. Empty if it was read or not wanted
-    (--quorum-only), and if no node was reached."""
-    findings: tuple[Finding, ...]
-    finding_counts: FindingCounts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthDocument(QuorumAnswers):
+class HealthDocument:
     """The reports of the controllers of a live quorum, and the problems."""
 
-    health: HealthObject
+    answers: Inline[QuorumDocument]
+    health: Health
 
     @property
     def rows(self) -> tuple[Finding, ...]:
@@ -224,34 +153,13 @@ class ReadyDocument:
         return self.ready.checks
 
 
-def describe_document(view: QuorumView) -> QuorumDocument:
-    return QuorumDocument(**_members(_answers(view)))
-
-
 def health_document(health: Health) -> HealthDocument:
-    speed = health.commits_per_s
-    health_object = HealthObject(
-        is_well=health.is_well,
-        keeping_up=health.judgement.fetching,
-        ready_voters=health.judgement.ready,
-        failure_tolerance=health.judgement.failures,
-        stable_since=None if health.cluster is None else health.cluster.stable_since,
-        commits_per_second=None if speed is None else round(speed, 2),
-        cluster_health=None if health.cluster is None else cluster_object(health.cluster),
-        unobserved_reason=health.unobserved,
-        findings=health.findings,
-        finding_counts=finding_counts(health.findings),
-    )
-    return HealthDocument(**_members(_answers(health.view)), health=health_object)
+    return HealthDocument(answers=describe_document(health.view), health=health)
 
 
-def _members(answers: QuorumAnswers) -> dict[str, Any]:
-    return {field.name: getattr(answers, field.name) for field in fields(answers)}
-
-
-def _answers(view: QuorumView) -> QuorumAnswers:
+def describe_document(view: QuorumView) -> QuorumDocument:
     leader, quorum = view.leader, view.quorum
-    return QuorumAnswers(
+    return QuorumDocument(
         cluster_id=view.cluster_id,
         leader_id=None if leader is None else leader.node_id,
         has_active_controller=None if leader is None else leader.runs_controller,
@@ -271,7 +179,7 @@ def _replicas(view: QuorumView) -> Iterator[ReplicaObject]:
             id=replica.replica.id,
             is_voter=is_voter,
             directory_id=replica.replica.directory_id,
-            endpoints=endpoint_objects(view.voter_endpoints.get(replica.replica.id, {})),
+            endpoints=view.voter_endpoints.get(replica.replica.id, {}),
             log_end_offset=_known(log_end),
             lag=None if log_end < 0 else max(end - log_end, 0),
             last_fetch_timestamp=_known(replica.last_fetch_timestamp),
@@ -315,24 +223,4 @@ def _broker(broker: NodeAnswer) -> BrokerAnswer:
             ControllerAddress(id=node_id, endpoint=str(endpoint))
             for node_id, endpoint in sorted(broker.controllers.items())
         ),
-    )
-
-
-def cluster_object(health: ClusterHealth) -> ClusterHealthObject:
-    return ClusterHealthObject(
-        leader_id=health.observation.leader_id,
-        end_offset=health.observation.end_offset,
-        registered_brokers=health.brokers,
-        fenced_brokers=health.fenced,
-        shutting_down_brokers=health.shutting_down,
-        not_fetching_brokers=health.absent,
-        controllers=health.controllers,
-        topics=health.topics,
-        partitions=health.partitions,
-        offline_partitions=health.offline,
-        under_replicated_partitions=health.under_replicated,
-        under_min_isr_partitions=health.under_min_isr,
-        not_preferred_leader_partitions=health.not_preferred,
-        reassigning_partitions=health.reassigning,
-        leader_changes=health.elections,
     )

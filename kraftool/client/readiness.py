@@ -16,9 +16,9 @@ from kraftool.client.not_asked import reason
 from kraftool.client.second_poll import second_look
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LOOKS_APART_S, fetching
+from kraftool.decoders.json_marks import in_json
 from kraftool.image.metadata_version import CONTROLLER_REGISTRATION_LEVEL, METADATA_VERSION
 from kraftool.raft.names import Endpoint
-from kraftool.reports.text.json_form import in_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

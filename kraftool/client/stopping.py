@@ -19,10 +19,10 @@ from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LOOKS_APART_S
 from kraftool.client.voter_calls import call_checks
+from kraftool.decoders.json_marks import in_json
 from kraftool.net.errors import Failure
 from kraftool.raft.messages import DescribeQuorumResponse
 from kraftool.raft.names import Endpoint
-from kraftool.reports.text.json_form import in_json
 from kraftool.reports.text.words import listed, many, numbered
 
 _SEVERAL = (

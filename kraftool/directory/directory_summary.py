@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.fault import FaultKind
@@ -61,21 +61,22 @@ def summarize_directory(
     meta = _content(files, FileKind.META_PROPERTIES, MetaProperties)
     return MetadataSummary(
         node=NodeIds() if meta is None else NodeIds.of(meta),
-        quorum_state=state.state if state is not None else None,
+        quorum_state=state.quorum_state if state is not None else None,
         log=_extent(segments),
         leader_change=leader,
-        kraft_version=kraft_version,
-        voters=_voters(segments, base) or _static(state, leader, static_voters),
+        finalized_kraft_version=kraft_version,
+        voter_set=_voters(segments, base) or _static(state, leader, static_voters),
         feature_levels=feature_levels,
         snapshots=snapshots,
         transactions=transactions,
         brokers=tuple(sorted(id for role, id in registered if role == "broker")),
         controllers=tuple(sorted(id for role, id in registered if role == "controller")),
-        types=_sum_types(log for _, log in segments),
-        snapshot_types=base[1].types if base is not None and base[2] >= 0 else (),
+        record_types=_sum_types(log for _, log in segments),
+        snapshot_record_types=base[1].record_types if base is not None and base[2] >= 0 else (),
     )
 
 
+T = TypeVar("T")
 _Segment = tuple[FileReport, LogSummary]
 _Base = tuple[FileReport, LogSummary, int]
 """The snapshot to begin with, and its offset; -1 for bootstrap.checkpoint."""
@@ -100,7 +101,7 @@ def base_offset(file: FileReport) -> int:
     return start if start is not None else 0
 
 
-def _content(files: Iterable[FileReport], kind: FileKind, form: type[Any]) -> Any:
+def _content(files: Iterable[FileReport], kind: FileKind, form: type[T]) -> T | None:
     return next(
         (
             file.content
@@ -120,7 +121,7 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
         log = file.log or LogSummary()
         snapshots.append(
             SnapshotSummary(
-                file=file.name,
+                file=file.file,
                 path=file.path,
                 offset=name.offset,
                 epoch=name.epoch,
@@ -141,7 +142,7 @@ def _base(
 ) -> _Base | None:
     """The newest snapshot that is whole, else bootstrap.checkpoint. A damaged snapshot is the last
     resort: only where the log does not reach back to its beginning."""
-    logs = {report.name: report for report in files if report.log is not None}
+    logs = {report.file: report for report in files if report.log is not None}
     read = [
         snapshot
         for snapshot in snapshots
@@ -246,8 +247,8 @@ def _odd_epochs(start: int, epochs: Sequence[EpochEntry]) -> Iterable[int]:
 
 def _leader_change(segments: Sequence[_Segment]) -> LastLeaderChange | None:
     for _, log in reversed(segments):
-        if log.leader_change is not None:
-            control_record = log.leader_change
+        if log.leader_change_record is not None:
+            control_record = log.leader_change_record
             return LastLeaderChange(
                 leader_id=control_record.data["leaderId"],
                 epoch=control_record.epoch,
@@ -280,10 +281,10 @@ def _newest(
             or control_record.offset >= base[2]
             or _says_the_same(of_base, control_record)
         ):
-            return control_record, control_record.offset, file.name
+            return control_record, control_record.offset, file.file
         break
     if base is not None and of_base is not None:
-        return of_base, max(base[2], 0) - 1, base[0].name
+        return of_base, max(base[2], 0) - 1, base[0].file
     return None
 
 
@@ -299,11 +300,11 @@ def _sorted_voters(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kraft_version(segments: Sequence[_Segment], base: _Base | None) -> FinalizedKRaftVersion:
-    newest = _newest(segments, base, "kraft_version")
+    newest = _newest(segments, base, "kraft_version_record")
     if newest is None:
         return FinalizedKRaftVersion()
     record, offset, file = newest
-    is_in_log = base is None or file != base[0].name
+    is_in_log = base is None or file != base[0].file
     return FinalizedKRaftVersion(
         level=record.data["kRaftVersion"],
         offset=offset,
@@ -313,7 +314,7 @@ def _kraft_version(segments: Sequence[_Segment], base: _Base | None) -> Finalize
 
 
 def _voters(segments: Sequence[_Segment], base: _Base | None) -> SeenVoters | None:
-    newest = _newest(segments, base, "voters")
+    newest = _newest(segments, base, "voters_record")
     if newest is None:
         return None
     record, offset, file = newest
@@ -353,8 +354,8 @@ def _static(
     if leader is not None:
         ids = voters_of_ids(leader.voters)
         return SeenVoters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=leader.offset)
-    if state is not None and state.state is not None and state.state.current_voters:
-        ids = voters_of_ids(state.state.current_voters)
+    if state is not None and state.quorum_state is not None and state.quorum_state.current_voters:
+        ids = voters_of_ids(state.quorum_state.current_voters)
         return SeenVoters(source=VoterSource.QUORUM_STATE, voters=ids)
     return None
 
@@ -374,8 +375,8 @@ def _transactions(segments: Sequence[_Segment]) -> tuple[TransactionCounts, dict
             began = None
         committed += log.committed_transactions
         aborted += log.aborted_transactions
-        if log.open_transaction is not None:
-            began = (number, log.open_transaction)
+        if log.open_transaction_offset is not None:
+            began = (number, log.open_transaction_offset)
     open_since = began[1] if began is not None else None
     return TransactionCounts(committed=committed, aborted=aborted, open_offset=open_since), ended
 
@@ -407,7 +408,7 @@ def _feature(level: FeatureLevel, file: FileReport, *, is_in_log: bool) -> Featu
         level=level.level,
         release=release_name(level.name, level.level),
         offset=level.offset if is_in_log else None,
-        file=file.name,
+        file=file.file,
         timestamp=level.timestamp if is_in_log else None,
     )
 
@@ -431,11 +432,11 @@ def _registered(segments: Sequence[_Segment], base: _Base | None) -> set[tuple[s
 def _sum_types(logs: Iterable[LogSummary]) -> tuple[TypeCount, ...]:
     total: dict[tuple[bool, int | None, int | None], TypeCount] = {}
     for log in logs:
-        for type_count in log.types:
+        for type_count in log.record_types:
             key = (type_count.is_control, type_count.type_id, type_count.version)
-            first = total.get(key, replace(type_count, count=0))
-            total[key] = replace(first, count=first.count + type_count.count)
-    return tuple(sorted(total.values(), key=lambda type_sum: (-type_sum.count, type_sum.type)))
+            first = total.get(key, replace(type_count, records=0))
+            total[key] = replace(first, records=first.records + type_count.records)
+    return tuple(sorted(total.values(), key=lambda type_sum: type_sum.rank))
 
 
 def static_voters(value: str) -> VoterSet:

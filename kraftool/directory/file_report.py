@@ -6,7 +6,7 @@ part of the value. It refuses to judge it and to compare files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from kraftool.decoders import (
 )
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.decoders.json_marks import Count, Hidden, in_json_before
 from kraftool.decoders.kinds import HEAD_SIZE, Detected, FileKind, detect
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.names import FileState
@@ -53,17 +54,19 @@ class EntryBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryList:
-    """The entries of an index, a checkpoint or a producer state, or as many as were asked for."""
+    """The entries of an index, a checkpoint of offsets or a producer state, with Kafka's names."""
 
-    count: int
+    entries: Count
+    preallocated_size: int = 0
+    """Zero bytes behind the entries."""
     head: tuple[Any, ...] = ()
     tail: tuple[Any, ...] = ()
-    zero_tail: int = 0
-    """Bytes of preallocated space behind them."""
 
     @property
-    def omitted(self) -> int:
-        return self.count - len(self.head) - len(self.tail)
+    @in_json_before("preallocated_size")
+    def omitted(self) -> Count:
+        """Those between head and tail; `--head` and `--tail` say how many these two have."""
+        return self.entries - len(self.head) - len(self.tail)
 
     @property
     def first(self) -> Any:
@@ -75,25 +78,18 @@ class EntryList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """One line of a server.properties; what may be secret is masked."""
-
-    key: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """A server.properties, or what else has its form."""
 
-    entries: tuple[Setting, ...]
+    settings: Mapping[str, str]
+    """Values that may be secret are masked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainText:
     """A small file of which only the text is of interest."""
 
-    text: str
+    plain_text: str
 
 
 Content = (
@@ -110,27 +106,32 @@ Content = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileReport:
-    """One file: what it is and what it holds. `content` is None where nothing could be decoded,
-    or where a leftover was not looked into."""
+    """A file, and what it holds."""
 
-    name: str
+    file: str
+    """As it can be given to kraftool again."""
     path: str
-    directory: str
-    place: EntryPlace
-    size: int
+    """Below its directory."""
     kind: FileKind
+    """As --as takes it, or unknown."""
     state: FileState = FileState.LIVE
-    by_name: bool = True
+    known_by_name: bool = True
+    """True if the kind comes from the name, and not from the content or --as."""
+    size: int
     content: Content | None = None
-    errors: tuple[DecodeError, ...] = ()
+    """The decoded content; None for a leftover that was not read, and for what could not be
+    decoded."""
+    directory: Hidden[str]
+    place: Hidden[EntryPlace]
+    errors: Hidden[tuple[DecodeError, ...]] = ()
     """What is wrong with the content, first why Kafka refuses it. A log has LogFaults instead."""
-    is_refused: bool = False
+    is_refused: Hidden[bool] = False
     """True if Kafka does not accept the file because of the first error."""
-    unread: EntryProblem | None = None
+    unread: Hidden[EntryProblem | None] = None
     """Why the file could not be read."""
-    is_misplaced: bool = False
+    is_misplaced: Hidden[bool] = False
     """True if Kafka cannot use a file of this name in the partition's folder."""
-    fails_check: bool = False
+    fails_check: Hidden[bool] = False
     """True if a closer look at the records of a snapshot found its form wrong."""
 
     @property
@@ -175,7 +176,7 @@ _ALL = ReadOptions()
 def read_file(entry: Entry, options: ReadOptions = _ALL) -> FileReport:
     """Read and decode one file. Nothing is raised for what cannot be read or decoded."""
     report = FileReport(
-        name=entry.name,
+        file=entry.name,
         path=entry.path,
         directory=entry.directory,
         place=entry.place,
@@ -197,7 +198,9 @@ def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOpt
     detected = detect(entry.basename, head, entry.size)
     if options.kind is not None:
         detected = Detected(kind=options.kind, state=detected.state, by_name=False)
-    report = replace(report, kind=detected.kind, state=detected.state, by_name=detected.by_name)
+    report = replace(
+        report, kind=detected.kind, state=detected.state, known_by_name=detected.by_name
+    )
     if report.kind is FileKind.UNKNOWN:
         return report
     # A snapshot that waits for its deletion may be what is needed to start again.
@@ -208,7 +211,7 @@ def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOpt
         summary = summarize(
             source.read_at,
             progress=options.progress,
-            on_control=partial(options.on_control, report.name),
+            on_control=partial(options.on_control, report.file),
             observers=options.observers,
             read_again=None if isinstance(source, StreamSource) else source.read_at,
         )
@@ -259,13 +262,13 @@ def _decode(report: FileReport, data: bytes, options: ReadOptions) -> tuple[Cont
             loaded, errors = properties.decode(data)
             return _settings(loaded, options), errors, True
         case _:
-            return PlainText(text=data[:1000].decode("utf-8", "replace")), (), True
+            return PlainText(plain_text=data[:1000].decode("utf-8", "replace")), (), True
 
 
 def _entries(entries: Sequence[Any], options: ReadOptions) -> EntryList:
     head, tail = options.bounds.cut(len(entries))
     return EntryList(
-        count=len(entries),
+        entries=len(entries),
         head=tuple(entries[number] for number in head),
         tail=tuple(entries[number] for number in tail),
     )
@@ -284,17 +287,18 @@ def _index(report: FileReport, data: bytes, options: ReadOptions) -> tuple[Entry
     index, errors = _INDEX_DECODERS[report.kind](data, base_offset)
     head, tail = options.bounds.cut(len(index))
     entries = EntryList(
-        count=len(index),
+        entries=len(index),
         head=tuple(index.entry(number) for number in head),
         tail=tuple(index.entry(number) for number in tail),
-        zero_tail=index.zero_tail,
+        preallocated_size=index.zero_tail,
     )
     return entries, errors
 
 
 def _settings(loaded: properties.Properties, options: ReadOptions) -> Settings:
-    shown = (
-        (key, value if options.show_secrets else config_value(BROKER, key, value) or "")
-        for key, value in loaded.as_dict().items()
+    return Settings(
+        settings={
+            key: value if options.show_secrets else config_value(BROKER, key, value) or ""
+            for key, value in loaded.as_dict().items()
+        }
     )
-    return Settings(entries=tuple(Setting(key=key, value=value) for key, value in shown))

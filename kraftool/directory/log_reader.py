@@ -306,12 +306,12 @@ class _Reader:
             self.footer = batch.last_offset + 1
         elif item.type == "LeaderChange":
             self.leader_changes += 1
-            self.values["leader_change"] = control_record
+            self.values["leader_change_record"] = control_record
         elif item.type == "KRaftVersion":
-            self.values["kraft_version"] = control_record
+            self.values["kraft_version_record"] = control_record
         elif item.type == "KRaftVoters":
             self.voters_changes += 1
-            self.values["voters"] = control_record
+            self.values["voters_record"] = control_record
 
     def summary(self, walked: WalkState) -> LogSummary:
         is_metadata = not self.not_framed or bool(self.counts) or bool(self.leader_changes)
@@ -334,20 +334,20 @@ class _Reader:
             first_timestamp=self.first_timestamp,
             last_timestamp=self.last_timestamp,
             compressions=tuple(self.compressions),
-            types=count_types(counts, self.first_seen, self.controls, self.not_framed),
+            record_types=count_types(counts, self.first_seen, self.controls, self.not_framed),
             features=tuple(self.features.values()),
             registrations=tuple(self.registrations.values()),
             leader_changes=self.leader_changes,
             voters_changes=self.voters_changes,
             committed_transactions=self.committed,
             aborted_transactions=self.aborted,
-            open_transaction=self.began,
+            open_transaction_offset=self.began,
             open_features=tuple(level for level in pending if isinstance(level, FeatureLevel)),
             ends_earlier_transaction=self.earlier,
             has_footer=self.footer is not None and self.footer == walked.end_offset,
             is_metadata=is_metadata,
             problems=tuple(sorted(self.problems, key=lambda problem: problem.position)),
-            more_problems=self.more_problems,
+            omitted_problems=self.more_problems,
             **self.values,
         )
 

@@ -16,7 +16,7 @@ from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.control import BY_ID
 from kraftool.decoders.fault import FaultKind, LogFault
 from kraftool.decoders.framing import record_format
-from kraftool.decoders.json_marks import Hidden
+from kraftool.decoders.json_marks import Count, Hidden, Moment, in_json_before
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.walk import BEGINNING, WalkState
 
@@ -27,17 +27,24 @@ leader, and a leader that has a snapshot never sends a batch that holds only tha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeCount:
-    """The number of records of one type and version. Unknown ones have an empty name."""
+    """The number of records of a type and version."""
 
-    name: str
-    type: str
-    version: int | None
-    count: int
-    is_control: bool
+    type: str | None
+    """As in Kafka's sources, such as PartitionRecord; None for one that no known release has."""
     type_id: int | None
-    """The api key, or the control record type."""
-    first_offset: int | None = None
+    """The api key, or the type of a control record; None for anything that is not a metadata
+    record."""
+    version: int | None
+    is_control: bool
+    records: Count
+    first_offset: Hidden[int | None] = None
     """Of the first one; None for control records and for what is no record of Kafka's."""
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """The order of a list: the most frequent first, then by the names of Kafka's converters."""
+        name = self.type or ""
+        return -self.records, name if self.is_control or not name else schema.record_type(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,59 +69,67 @@ class Registration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlRecord:
-    """A control record that later ones of its type replace."""
+    """A control record, with its payload as Kafka's JSON converter writes it."""
 
     offset: int
     epoch: int
-    timestamp: int
+    timestamp: Moment
     data: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSummary:
-    """The results of one pass over a segment or checkpoint."""
+    """A segment or a checkpoint."""
 
-    batches: int = 0
-    records: int = 0
-    control_records: int = 0
+    batches: Count = 0
+    records: Count = 0
+    control_records: Count = 0
     start_offset: int | None = None
-    walked: WalkState = BEGINNING
-    """The state of the walk at the end of the file."""
     epochs: tuple[EpochEntry, ...] = ()
-    first_timestamp: int | None = None
-    last_timestamp: int | None = None
+    first_timestamp: Moment | None = None
+    last_timestamp: Moment | None = None
     compressions: tuple[str, ...] = ()
-    types: tuple[TypeCount, ...] = ()
+    record_types: tuple[TypeCount, ...] = ()
     features: tuple[FeatureLevel, ...] = ()
-    """The last of each feature, without those of aborted and open transactions."""
+    """The last level of each feature, without those of aborted and open transactions."""
     registrations: tuple[Registration, ...] = ()
-    leader_changes: int = 0
-    leader_change: ControlRecord | None = None
-    kraft_version: ControlRecord | None = None
-    voters: ControlRecord | None = None
-    voters_changes: int = 0
-    committed_transactions: int = 0
-    aborted_transactions: int = 0
-    open_transaction: int | None = None
-    """The offset of a BeginTransactionRecord that nothing in this file ends."""
+    leader_changes: Count = 0
+    voters_changes: Count = 0
+    leader_change_record: ControlRecord | None = None
+    """The last one."""
+    kraft_version_record: ControlRecord | None = None
+    """The last one."""
+    voters_record: ControlRecord | None = None
+    """The last one."""
+    committed_transactions: Count = 0
+    aborted_transactions: Count = 0
+    open_transaction_offset: int | None = None
+    """Of a BeginTransactionRecord that nothing in this file ends."""
     open_features: tuple[FeatureLevel, ...] = ()
+    """Levels inside the open transaction."""
     ends_earlier_transaction: str = ""
-    """`committed` or `aborted` when the file ends a transaction that an earlier one began."""
-    header_timestamp: int | None = None
-    """The SnapshotHeader's lastContainedLogTimestamp."""
+    """committed or aborted, where the file ends a transaction that an earlier one began; else
+    empty."""
+    header_timestamp: Moment | None = None
+    """lastContainedLogTimestamp of the SnapshotHeader."""
     has_header: bool = False
     has_footer: bool = False
     is_metadata: bool = True
     """False for a segment of another topic, whose values are no metadata records."""
-    problems: tuple[LogFault, ...] = ()
-    more_problems: int = 0
+    omitted_problems: Count = 0
+    """Damaged places beyond those among the findings."""
+    problems: Hidden[tuple[LogFault, ...]] = ()
+    walked: Hidden[WalkState] = BEGINNING
+    """The state of the walk at the end of the file."""
 
     @property
+    @in_json_before("epochs")
     def end_offset(self) -> int | None:
         """One beyond the last offset."""
         return self.walked.end_offset
 
     @property
+    @in_json_before("epochs")
     def intact_end_offset(self) -> int | None:
         """The offset at which Kafka would cut the log."""
         return self.walked.intact_end_offset
@@ -180,14 +195,12 @@ def count_types(
     ]
     if not_framed:
         type_counts.append(
-            TypeCount(
-                name="", type="", version=None, count=not_framed, is_control=False, type_id=None
-            )
+            TypeCount(type=None, type_id=None, version=None, is_control=False, records=not_framed)
         )
     return tuple(
         sorted(
             type_counts,
-            key=lambda type_count: (-type_count.count, type_count.type, type_count.version or 0),
+            key=lambda type_count: (type_count.rank, type_count.version or 0),
         )
     )
 
@@ -195,25 +208,22 @@ def count_types(
 def _control(type_id: int, count: int) -> TypeCount:
     kind = BY_ID.get(type_id)
     return TypeCount(
-        name=kind.message if kind is not None else "",
-        type=kind.label if kind is not None else "",
-        version=None,
-        count=count,
-        is_control=True,
+        type=kind.label if kind is not None else None,
         type_id=type_id,
+        version=None,
+        is_control=True,
+        records=count,
     )
 
 
 def _record(api_key: int, version: int, count: int, first_offset: int) -> TypeCount:
     message = schema.metadata_record(api_key)
-    name = message.name if message is not None else ""
     return TypeCount(
-        name=name,
-        type=schema.record_type(name) if name else "",
-        version=version,
-        count=count,
-        is_control=False,
+        type=message.name if message is not None else None,
         type_id=api_key,
+        version=version,
+        is_control=False,
+        records=count,
         first_offset=first_offset,
     )
 

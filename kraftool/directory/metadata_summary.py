@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kraftool.decoders.checkpoint_files import EpochEntry
-from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment
+from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment, in_json_before
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumState
@@ -216,22 +216,25 @@ class MetadataSummary:
     quorum_state: QuorumState | None = None
     log: LogExtent | None = None
     leader_change: LastLeaderChange | None = None
-    kraft_version: FinalizedKRaftVersion = FinalizedKRaftVersion()
-    voters: SeenVoters | None = None
-    feature_levels: tuple[Feature, ...] = ()
+    finalized_kraft_version: FinalizedKRaftVersion = FinalizedKRaftVersion()
+    voter_set: SeenVoters | None = None
+    feature_levels: Hidden[tuple[Feature, ...]] = ()
     """The last level of each feature, 0 where it was taken back."""
     snapshots: tuple[SnapshotSummary, ...] = ()
     transactions: TransactionCounts = TransactionCounts()
-    brokers: tuple[int, ...] = ()
-    controllers: tuple[int, ...] = ()
-    types: tuple[TypeCount, ...] = ()
+    brokers: Ids = ()
+    """Registered at the log's end."""
+    controllers: Ids = ()
+    """Registered at the log's end."""
+    record_types: tuple[TypeCount, ...] = ()
     """Of the log."""
-    snapshot_types: tuple[TypeCount, ...] = ()
+    snapshot_record_types: tuple[TypeCount, ...] = ()
     """Of the newest snapshot."""
 
     @property
+    @in_json_before("snapshots")
     def features(self) -> tuple[Feature, ...]:
-        """The finalized ones."""
+        # The finalized ones.
         return tuple(feature for feature in self.feature_levels if feature.level)
 
     @property

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from kraftool.decoders import quorum_state
 from kraftool.decoders.checkpoint_files import EpochEntry, LeaderEpochCheckpoint
+from kraftool.decoders.json_marks import Hidden, Inline
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import METADATA_FOLDER, segment_offset
 from kraftool.decoders.quorum_state import QuorumState
@@ -43,39 +44,39 @@ class NodeDirectory:
     say of one."""
 
     path: str = ""
-    name: str = ""
-    """As the user would write it; a running node's own."""
-    kind: str = ""
-    real_path: str = ""
-    """Of a directory on this machine, however its name was written."""
-    missing: str = ""
-    """The directory that its settings name, and that is not there."""
-    files: tuple[FileReport, ...] = ()
-    summary: MetadataSummary = MetadataSummary()
-    history: VoterHistory = NO_HISTORY
-    """Who voted when, by the control records of log and snapshots."""
-    folders: FolderCounts = FolderCounts()
     lock: Lock = Lock(LockState.UNKNOWN)
-    settings: QuorumSettings | None = None
+    summary: Inline[MetadataSummary] = MetadataSummary()
+    folders: FolderCounts = FolderCounts()
+    files: tuple[FileReport, ...] = ()
+    name: Hidden[str] = ""
+    """As the user would write it; a running node's own."""
+    kind: Hidden[str] = ""
+    real_path: Hidden[str] = ""
+    """Of a directory on this machine, however its name was written."""
+    missing: Hidden[str] = ""
+    """The directory that its settings name, and that is not there."""
+    history: Hidden[VoterHistory] = NO_HISTORY
+    """Who voted when, by the control records of log and snapshots."""
+    settings: Hidden[QuorumSettings | None] = None
     """Those of the properties file that was the PATH."""
-    is_live: bool = False
+    is_live: Hidden[bool] = False
     """True if a running node said this, and no file."""
-    is_witness: bool | None = None
+    is_witness: Hidden[bool | None] = None
     """True for a voter without a controller, by its ApiVersions or by the file kraftool-witness;
     None where that is unknown."""
-    marker: WitnessMarker | None = None
+    marker: Hidden[WitnessMarker | None] = None
     """The file kraftool-witness of a directory, if it counts."""
-    high_watermark: int | None = None
+    high_watermark: Hidden[int | None] = None
     """Of a running leader, whose log this is."""
-    is_whole: bool = True
+    is_whole: Hidden[bool] = True
     """True if the data directory itself was read, and not only its partition."""
-    is_unlisted: bool = False
+    is_unlisted: Hidden[bool] = False
     """True if the metadata partition exists, but its files or a segment could not be opened."""
-    cut: frozenset[str] = frozenset()
+    cut: Hidden[frozenset[str]] = frozenset()
     """The files that an archive ends inside of, which is told already."""
-    repairs: tuple[RepairTrace, ...] = ()
+    repairs: Hidden[tuple[RepairTrace, ...]] = ()
     """The traces of recovery plans."""
-    problems: tuple[EntryProblem, ...] = ()
+    problems: Hidden[tuple[EntryProblem, ...]] = ()
     """What of the PATH could not be read or was passed over; its first directory has it."""
 
     @property
@@ -107,7 +108,7 @@ class NodeDirectory:
 
     def _name_of(self, kind: FileKind) -> str:
         file = self.one(kind)
-        return file.name if file is not None else ""
+        return file.file if file is not None else ""
 
     @property
     def epoch_checkpoint(self) -> tuple[EpochEntry, ...]:
@@ -121,7 +122,7 @@ class NodeDirectory:
     def seen_voters(self) -> SeenVoters | None:
         """Voters that no record tells: of the settings, a LeaderChange or quorum-state."""
         is_recorded = any(entry.voters for entry in self.history.entries)
-        return None if is_recorded else self.summary.voters
+        return None if is_recorded else self.summary.voter_set
 
     @property
     def is_running(self) -> bool:
@@ -194,7 +195,9 @@ class NodeDirectory:
     @property
     def kraft_version(self) -> int | None:
         """The newest kraft.version; 0 where a whole history says nothing of it."""
-        levels = [entry.level for entry in self.history.entries if entry.level is not None]
+        levels = [
+            entry.kraft_version for entry in self.history.entries if entry.kraft_version is not None
+        ]
         if levels:
             return levels[-1]
         if self.newest is not None:
@@ -241,7 +244,7 @@ class NodeDirectory:
         said, newest = node.summary, self.newest
         summary = replace(
             self.summary,
-            voters=said.voters if newest is None else self.summary.voters,
+            voter_set=said.voter_set if newest is None else self.summary.voter_set,
             controllers=said.controllers,
         )
         return replace(self, summary=summary, is_witness=node.is_witness)

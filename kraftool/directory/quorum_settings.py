@@ -28,7 +28,7 @@ def settings_of(path: str, server: Properties) -> QuorumSettings:
         bootstrap_servers=_list(server, "controller.quorum.bootstrap.servers"),
         controller_listeners=listeners,
         log_directories=len(_list(server, "log.dirs") or _list(server, "log.dir")),
-        advertised=_advertised(server, listeners),
+        advertised_endpoints=_advertised(server, listeners),
         timing=_timing(server),
     )
 

@@ -76,7 +76,7 @@ class Reading:
     def with_failed(self, names: Collection[str]) -> Reading:
         """Return the same with files in which a closer look found the form of a snapshot wrong."""
         files = {
-            path: [replace(file, fails_check=file.name in names) for file in files]
+            path: [replace(file, fails_check=file.file in names) for file in files]
             for path, files in self.files.items()
         }
         return replace(self, files=files)
@@ -121,8 +121,8 @@ class Reading:
             high_watermark=location.high_watermark,
             is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
             or any(file.place is EntryPlace.ROOT for file in ordered),
-            is_unlisted=_is_unlisted(path, unread - {file.name for file in ordered}),
-            cut=frozenset(file.name for file in ordered if file.name in unread),
+            is_unlisted=_is_unlisted(path, unread - {file.file for file in ordered}),
+            cut=frozenset(file.file for file in ordered if file.file in unread),
             repairs=repairs_in(location) if is_on_disk else (),
         )
 

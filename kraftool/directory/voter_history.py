@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from kraftool.decoders.errors import Fault
-from kraftool.decoders.json_marks import Ids
+from kraftool.decoders.json_marks import Hidden, Ids, Moment
 from kraftool.directory.metadata_summary import SnapshotSummary
 from kraftool.raft.names import NO_VOTERS, Endpoints, VoterSet
 from kraftool.raft.settings import Timing
@@ -35,52 +35,46 @@ class Commitment(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommitmentVerdict:
-    """The commitment of an entry, and the reason."""
-
-    commitment: Commitment = Commitment.UNKNOWN
-    reason: str = ""
-    by_majority: bool = False
-    """True if only the directories that have it say so, and nothing that Kafka did later."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEntry:
-    """A voter set or a kraft.version, from an offset on.
+    """A voter set or a kraft.version, from an offset on."""
 
-    A snapshot's are filed at its last contained offset, as Kafka files them: -1 for the 0-0
-    checkpoint. Exactly one of `voters` and `level` is set.
-    """
-
+    # A snapshot's are filed at its last contained offset, as Kafka files them.
     offset: int
+    """-1 for the 0-0 checkpoint; a snapshot's last contained offset."""
     epoch: int
+    timestamp: Moment | None = None
+    """When a leader wrote it; None for a snapshot's."""
     origin: Origin
     file: str
     position: int
+    kraft_version: int | None = None
+    """None where the entry is a voter set."""
     voters: VoterSet | None = None
-    level: int | None = None
-    timestamp: int | None = None
-    """When a leader wrote it; None for a snapshot's."""
-    last_offset: int
-    """The last offset of the batch that holds it."""
-    digest: str
-    """Of the whole batch: equal bytes on two nodes have equal digests."""
-    with_leader_change: bool = False
-    """True if a leader wrote it with its first batch."""
+    """None where the entry is a kraft.version."""
+    differences: tuple[str, ...] = ()
+    """From the entry before."""
     after_damage: bool = False
     """True if Kafka would cut it off if it started on this log."""
-    contradicted: bool = False
-    """True if it is a snapshot's, and the log beside it has other voters at its offset."""
-    changes: tuple[str, ...] = ()
-    """What differs from the entry before, in words."""
     repeated_in: tuple[str, ...] = ()
-    """Snapshots that say the same at their offset."""
-    verdict: CommitmentVerdict = CommitmentVerdict()
+    """Snapshots that have the same at their offset."""
+    commitment: Commitment = Commitment.UNKNOWN
+    reason: str = ""
+    """Why that is known of its commitment."""
+    by_majority: Hidden[bool] = False
+    """True if only the directories that have it say so, and nothing that Kafka did later."""
+    last_offset: Hidden[int]
+    """The last offset of the batch that holds it."""
+    digest: Hidden[str]
+    """Of the whole batch: equal bytes on two nodes have equal digests."""
+    with_leader_change: Hidden[bool] = False
+    """True if a leader wrote it with its first batch."""
+    contradicted: Hidden[bool] = False
+    """True if it is a snapshot's, and the log beside it has other voters at its offset."""
 
     @property
     def words(self) -> str:
         if self.voters is None:
-            return f"kraft.version {self.level}"
+            return f"kraft.version {self.kraft_version}"
         ids = ", ".join(map(str, sorted(voter.id for voter in self.voters)))
         return f"voters {ids}"
 
@@ -88,7 +82,7 @@ class HistoryEntry:
     def identity(self) -> tuple[bool, int, int, str]:
         """The same for the same record in two logs; a snapshot's bytes are its own."""
         digest = self.digest if self.origin is Origin.LOG else ""
-        return self.level is None, self.offset, self.epoch, digest
+        return self.kraft_version is None, self.offset, self.epoch, digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,13 +105,15 @@ class QuorumSettings:
     node_id: int | None = None
     roles: tuple[str, ...] = ()
     static_voters: VoterSet = NO_VOTERS
+    """Of controller.quorum.voters."""
     bootstrap_servers: tuple[str, ...] = ()
+    """Of controller.quorum.bootstrap.servers."""
     controller_listeners: tuple[str, ...] = ()
-    log_directories: int = 0
+    advertised_endpoints: Endpoints = field(default_factory=dict)
+    """Without a host or a port where the settings leave them open."""
+    log_directories: Hidden[int] = 0
     """How many it names; 0 where it leaves them to the default."""
-    advertised: Endpoints = field(default_factory=dict)
-    """An empty host or port 0 is not known."""
-    timing: Timing = Timing()
+    timing: Hidden[Timing] = Timing()
     """The patience that the node is configured with."""
 
 

@@ -81,7 +81,7 @@ class Events:
                     file=name,
                     position=position,
                     voters=record_voters(data) if item.type == _VOTERS else None,
-                    level=data["kRaftVersion"] if item.type == _VERSION else None,
+                    kraft_version=data["kRaftVersion"] if item.type == _VERSION else None,
                     timestamp=item.record.timestamp,
                     last_offset=batch.last_offset,
                     digest=hashlib.sha256(batch.data).hexdigest()[:32],
@@ -124,19 +124,21 @@ def history_of(
     for of_voters in (False, True):
         track = _Track(of_voters=of_voters, log=summary.log, contradictions=contradictions)
         for segment in segments:
-            track.log_entries(events.entries.get(segment.name, ()))
+            track.log_entries(events.entries.get(segment.file, ()))
         for snapshot in snapshots:
             track.snapshot(snapshot, events.entries.get(snapshot.file, ()))
         entries += track.with_changes()
     return VoterHistory(
-        entries=tuple(sorted(entries, key=lambda entry: (entry.offset, entry.level is None))),
+        entries=tuple(
+            sorted(entries, key=lambda entry: (entry.offset, entry.kraft_version is None))
+        ),
         leaders=tuple(
-            leader for segment in segments for leader in events.leaders.get(segment.name, ())
+            leader for segment in segments for leader in events.leaders.get(segment.file, ())
         ),
         snapshots=tuple(snapshots),
         contradictions=tuple(contradictions),
         left_out=tuple(
-            events.left_out[file.name] for file in files if file.name in events.left_out
+            events.left_out[file.file] for file in files if file.file in events.left_out
         ),
     )
 
@@ -172,7 +174,12 @@ class _Track:
         at = max(snapshot.offset, 0) - 1
         before = self._at(at)
         if first is None:
-            if snapshot.intact and self._certain(before, at) and before and before.level != 0:
+            if (
+                snapshot.intact
+                and self._certain(before, at)
+                and before
+                and before.kraft_version != 0
+            ):
                 self._contradiction(snapshot, before, None)
             return
         entry = replace(
@@ -232,7 +239,7 @@ class _Track:
         for entry in self.entries:
             before = entries[-1] if entries else None
             changes = _changes(before, entry) or ("the same again",)
-            entries.append(replace(entry, changes=changes))
+            entries.append(replace(entry, differences=changes))
         return entries
 
 
@@ -241,5 +248,5 @@ def _changes(before: HistoryEntry | None, entry: HistoryEntry) -> tuple[str, ...
         return (entry.words,)
     if entry.voters is not None and before.voters is not None:
         return set_differences(before.voters, entry.voters)
-    same = before.level == entry.level
-    return () if same else (f"kraft.version {before.level} → {entry.level}",)
+    same = before.kraft_version == entry.kraft_version
+    return () if same else (f"kraft.version {before.kraft_version} → {entry.kraft_version}",)

@@ -281,7 +281,7 @@ def check_content(target: PlanFile, file: OpenFile) -> None:
                     raise _unsound(path, run.fault.describe())
         case PlanFileKind.QUORUM_STATE:
             state, problems = quorum_state.decode(file.read_at(0, _SMALL))
-            if state.state is None or problems:
+            if state.quorum_state is None or problems:
                 raise _unsound(path, problems[0].describe() if problems else "it says nothing")
         case PlanFileKind.META_PROPERTIES:
             _check_text(path, meta_properties.decode(file.read_at(0, _SMALL))[1])

@@ -138,7 +138,7 @@ def _quorum_state_after(planned: HostPlan | None, survey: Survey) -> tuple[int, 
         if edit.target.kind is not PlanFileKind.QUORUM_STATE:
             continue
         data = b"".join(piece.data for piece in edit.pieces)
-        state = quorum_state.decode(data)[0].state if data else None
+        state = quorum_state.decode(data)[0].quorum_state if data else None
         if state is None:
             return -1, False
         return state.leader_epoch, state.voted_id >= 0 or state.leader_id >= 0

@@ -284,7 +284,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
     if unsafe and all(risk.word != Acceptance.AHEAD.value for risk in risks):
         risks.append(Risk(word=Acceptance.AHEAD.value, text=unsafe))
         fallen.append(((risks[-1],), None))
-    running = judged.running
+    running = judged.running_voters
     what = f"directories of {present} of {len(standing.voters)} voters, which is a majority"
     if len(standing.voters) == 1:
         what = "directory of the only voter"

@@ -29,7 +29,7 @@ def started_beside(standing: QuorumAssessment, running: RunningVoters) -> Iterat
     names = {host.node_id: host.name for host in standing.hosts if standing.votes(host)}
     able = [names[voter_id] for voter_id in running.to_start if voter_id in names]
     first = running.lacking
-    if not running.ids or not able or len(able) < first:
+    if not running.running or not able or len(able) < first:
         return
     if first:
         yield PlanStep(
@@ -40,7 +40,7 @@ def started_beside(standing: QuorumAssessment, running: RunningVoters) -> Iterat
         )
     yield PlanStep(
         action=Action.CHECK,
-        hosts=tuple(names[voter_id] for voter_id in running.ids if voter_id in names),
+        hosts=tuple(names[voter_id] for voter_id in running.running if voter_id in names),
         text="they have a leader, and all of them have caught up with its log",
         commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
     )

@@ -232,7 +232,9 @@ def _start_failed(run: Running) -> Finding:
 def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]:
     """Yield what is there that should not be, or is not; a controller registers where it starts."""
     options = DiffOptions(ignored=frozenset(IGNORABLE))
-    diffs = (change for change in changes(expected, image, options) if change.kind != "controller")
+    diffs = (
+        change for change in changes(expected, image, options) if change.entity_kind != "controller"
+    )
     entity_changes = list(islice(diffs, _MOST_TOLD + 1))
     words = {
         ChangeType.ADDED: "is new",
@@ -240,7 +242,7 @@ def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]
         ChangeType.CHANGED: "differs",
     }
     for entity_change in entity_changes[:_MOST_TOLD]:
-        yield f"{change_name(entity_change)} {words[entity_change.type]}"
+        yield f"{change_name(entity_change)} {words[entity_change.change_type]}"
     if len(entity_changes) > _MOST_TOLD:
         yield "there is more"
 

@@ -356,7 +356,7 @@ class _Surveying:
         file = self.source.one(FileKind.QUORUM_STATE)
         if file is None or not isinstance(file.content, QuorumStateFile):
             return QuorumStateSurvey(missing=True)
-        state = file.content.state
+        state = file.content.quorum_state
         if state is None:
             complaints = [finding.sentence() for finding in file_findings(file)]
             return QuorumStateSurvey(complaint=complaints[0] if complaints else "it cannot be read")
@@ -392,7 +392,7 @@ class _Surveying:
             if entry.offset < end and not entry.contradicted
         ]
         sets = [entry for entry in history if entry.voters is not None]
-        levels = [entry.level for entry in history if entry.level is not None]
+        levels = [entry.kraft_version for entry in history if entry.kraft_version is not None]
         level = levels[-1] if levels else self.source.kraft_version
         new_survey = replace(survey, kraft_version=level)
         if sets and sets[-1].voters is not None:
@@ -496,5 +496,5 @@ def _settings(settings: QuorumSettings | None) -> SurveyedSettings | None:
         roles=settings.roles,
         static_voters=",".join(map(shown_voter, settings.static_voters)),
         bootstrap_servers=",".join(settings.bootstrap_servers),
-        listeners=shown_endpoints(settings.advertised),
+        listeners=shown_endpoints(settings.advertised_endpoints),
     )

@@ -129,7 +129,7 @@ def begun_epoch(plan: Plan) -> int | None:
             if edit.snapshot is not None:
                 epochs.append(edit.snapshot.epoch)
             elif edit.target.kind is PlanFileKind.QUORUM_STATE and len(edit.pieces) == 1:
-                state = quorum_state.decode(edit.pieces[0].data)[0].state
+                state = quorum_state.decode(edit.pieces[0].data)[0].quorum_state
                 epochs += [] if state is None else [state.leader_epoch]
     return max(epochs, default=None) if plan.seed else None
 
@@ -288,7 +288,7 @@ def _as_read(path: str, wanted_so: Collection[str]) -> Iterator[Finding]:
     so.
     """
     known_codes = {*wanted_so, kinds.HALF.code}  # a half-done plan is told by what it is a part of
-    for finding in verify_logs([open_path(path)]).all_findings:
+    for finding in verify_logs([open_path(path)]).rows:
         if finding.severity is not Severity.INFO and finding.code not in known_codes:
             yield finding
 
@@ -462,9 +462,9 @@ def _apart(live: Sequence[ReplicaKey], directories: Sequence[DirectoryCheck]) ->
 def _stale_brokers(plan: Plan, health: Health) -> Iterator[Finding]:
     """Brokers whose registration is of before the recovery."""
     begun = begun_offset(plan)
-    if begun is None or health.cluster is None or not plan.seed:
+    if begun is None or health.cluster_health is None or not plan.seed:
         return
-    brokers = health.cluster.observation.image.cluster.brokers
+    brokers = health.cluster_health.observation.image.cluster.brokers
     for id_ in sorted(brokers):
         broker = brokers[id_]
         if broker.epoch < begun:

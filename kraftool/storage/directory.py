@@ -89,7 +89,7 @@ def list_data_directory(path: str) -> Listing:
             deleted=counted.get(FolderKind.DELETED, 0),
             stray=counted.get(FolderKind.STRAY, 0),
             future=counted.get(FolderKind.FUTURE, 0),
-            other=counted.get(FolderKind.OTHER, 0),
+            others=counted.get(FolderKind.OTHER, 0),
             metadata_copies=tuple(sorted(filter(is_metadata_copy, folders))),
         ),
     )

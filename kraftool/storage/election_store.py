@@ -33,12 +33,12 @@ class ElectionStore:
         if data is None:
             return None
         state_file, problems = quorum_state.decode(data)
-        if state_file.state is None:
+        if state_file.quorum_state is None:
             raise KraftoolError(
                 f"{self.path} cannot be read: {problems[0].describe()}",
                 hint="without it this node could vote twice; do not delete it. See kraftool doctor",
             )
-        return _election(state_file.state)
+        return _election(state_file.quorum_state)
 
     def write(self, state: ElectionState, kraft_version: int) -> None:
         """Promise it. kraft.version decides the version of the file; 0 has no directory ids."""

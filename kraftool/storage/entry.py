@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
+from kraftool.decoders.json_marks import Count, Hidden
 from kraftool.decoders.names import (
     CHECKPOINT_SUFFIX,
     META_PROPERTIES,
@@ -100,19 +101,19 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderCounts:
-    """Folders of a data directory that are counted and not looked into."""
+    """Folders of partitions, counted and not read."""
 
-    topics: int = 0
-    deleted: int = 0
-    stray: int = 0
-    future: int = 0
-    other: int = 0
-    metadata_copies: tuple[str, ...] = ()
+    topics: Count = 0
+    deleted: Count = 0
+    stray: Count = 0
+    future: Count = 0
+    others: Count = 0
+    metadata_copies: Hidden[tuple[str, ...]] = ()
     """The names of folders that begin as the metadata partition's. They are counted, too."""
 
     @property
     def total(self) -> int:
-        return self.topics + self.deleted + self.stray + self.future + self.other
+        return self.topics + self.deleted + self.stray + self.future + self.others
 
 
 class FolderKind(StrEnum):

@@ -36,13 +36,11 @@ class LockState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The state of a directory's lock, and who holds it where that is known.
-
-    The holder's pid is unknown when it runs in another container or on another host.
-    """
+    """Kafka's .lock; it is held while a Kafka runs on the directory."""
 
     state: LockState
     pid: int | None = None
+    """None where it is not held, or not known by whom: a process of another container or host."""
 
     @property
     def holder(self) -> str:

@@ -22,7 +22,7 @@ from kraftool.client.observer import SilentObserver
 from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, SILENT_MS
-from kraftool.decoders.json_marks import Ids, Moment
+from kraftool.decoders.json_marks import Hidden, Inline, Moment
 from kraftool.reports.doctor.explain import explain
 from kraftool.reports.doctor.model import Evidence, Examination
 from kraftool.reports.doctor.read import examine, locations_of
@@ -31,12 +31,9 @@ from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity, 
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.text.json_document import json_object
-from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import (
     FindingCounts,
-    FindingObject,
     finding_counts,
-    finding_members,
 )
 from kraftool.reports.text.words import many
 from kraftool.watching.backoff import is_due
@@ -54,11 +51,11 @@ _BY_TIME = frozenset({live_kinds.IDLE.code, live_kinds.STUCK.code})
 class Complaint:
     """A finding, of whom, and what to do about it."""
 
+    finding: Inline[Finding]
     subject: str
     """A directory, or LIVE, or BETWEEN."""
-    who: str
+    who: Hidden[str]
     """The same for people: the node, where the directory tells whose it is."""
-    finding: Finding
     evidence: tuple[Evidence, ...] = ()
     commands: tuple[str, ...] = ()
 
@@ -136,7 +133,7 @@ def live_health(
     if before is not None:
         return judged
     settled = tuple(finding for finding in judged.findings if finding.code not in _BY_TIME)
-    return replace(judged, findings=settled, commits_per_s=None)
+    return replace(judged, findings=settled, commits_per_second=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,13 +237,7 @@ def document(
     """As an exported view."""
     return json_object(
         CheckupView(
-            live=None
-            if live is None
-            else LiveCheckup(
-                is_well=live.is_well,
-                keeping_up=live.judgement.fetching,
-                commits_per_second=live.commits_per_s,
-            ),
+            live=live,
             examined_at=None if examined is None else examined.at_ms,
             complaints=tuple(all_complaints),
             finding_counts=finding_counts([complaint.finding for complaint in all_complaints]),
@@ -255,38 +246,11 @@ def document(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComplaintObject(FindingObject):
-    """A finding, of whom, and what to do about it."""
-
-    subject: str
-    evidence: tuple[Evidence, ...]
-    commands: tuple[str, ...]
-
-
-@form
-def complaint_object(complaint: Complaint) -> ComplaintObject:
-    return ComplaintObject(
-        **finding_members(complaint.finding),
-        subject=complaint.subject,
-        evidence=complaint.evidence,
-        commands=complaint.commands,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveCheckup:
-    """The answers of the nodes."""
-
-    is_well: bool
-    keeping_up: Ids
-    commits_per_second: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckupView:
     """The health of the quorum, live and of the directories."""
 
-    live: LiveCheckup | None
+    live: Health | None
+    """As quorum health has it."""
     examined_at: Moment | None
     complaints: tuple[Complaint, ...]
     finding_counts: FindingCounts

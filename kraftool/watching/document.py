@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kraftool.client.quorum_json import ClusterHealthObject, cluster_object
+from kraftool.client.cluster_health import ClusterHealth
 from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
 from kraftool.reports.findings.finding import Finding
@@ -72,7 +72,7 @@ class WatchDocument:
     events: tuple[WatchEventObject, ...]
     """The newest first."""
     statements: tuple[Statement, ...]
-    cluster_health: ClusterHealthObject | None
+    cluster_health: ClusterHealth | None
     """Brokers and partitions; None without a leader, and where the committed metadata was not
     read."""
     cluster_findings: tuple[Finding, ...]
@@ -88,7 +88,6 @@ def watch_document(
     report: QuorumReport, metadata: MetadataHealth | None = None, findings: Sequence[Finding] = ()
 ) -> WatchDocument:
     """The whole report. `metadata` and its findings are given if the leader's log was read."""
-    cluster = None if metadata is None else metadata.cluster
     assessment = report.assessment
     return WatchDocument(
         timestamp=report.at_ms,
@@ -108,7 +107,7 @@ def watch_document(
         seen_elections=report.elections_seen,
         events=tuple(map(_event, report.events)),
         statements=report.statements,
-        cluster_health=None if cluster is None else cluster_object(cluster),
+        cluster_health=None if metadata is None else metadata.cluster,
         cluster_findings=tuple(findings),
     )
 

@@ -13,13 +13,12 @@ from kraftool.client.grades import Grade
 from kraftool.client.judgement import Judgement
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.thresholds import leader_clock
-from kraftool.decoders.json_marks import Hidden
+from kraftool.decoders.json_marks import Hidden, in_json
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.read import read_case
 from kraftool.reports.findings.status import Status
-from kraftool.reports.text.json_form import in_json
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.judging import Statement, statements
 from kraftool.watching.outage import case_of_live

@@ -58,7 +58,7 @@ def verify(path: str, at_ms: int, task: Task) -> DirectoryVerification:
     total = sum(map(_bytes, locations))
     task.begin("reading log and files", total)
     logs = verify_logs(locations, task.passed, unopened=unopened)
-    findings = [*logs.all_findings]
+    findings = [*logs.rows]
     states: tuple[tuple[str, str], ...] = ()
     if locations:
         task.begin("comparing snapshots with the log", total)
@@ -72,7 +72,7 @@ def verify(path: str, at_ms: int, task: Task) -> DirectoryVerification:
             findings += snapshots.all_findings
             states = tuple(
                 (snapshot.file, snapshot.state_hash)
-                for snapshot in snapshots.snapshots
+                for snapshot in snapshots.rows
                 if snapshot.state_hash
             )
     return DirectoryVerification(

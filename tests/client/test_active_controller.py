@@ -19,7 +19,6 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.voters.diff import diff_voters
 from kraftool.reports.voters.matrix import about
-from kraftool.reports.voters.voters_json import diff_voters_document
 from tests.client.views import NOW, described, gone, node, replica, view, well, without_controller
 
 
@@ -82,7 +81,7 @@ def test_a_witness_is_one_among_sources_of_voters() -> None:
     sources = node_sources(without_controller())
     assert [source.directory.is_witness for source in sources] == [False, False, True]
     diff = diff_voters(sources)
-    assert [source["isWitness"] for source in json_value(diff_voters_document(diff).sources)] == [
+    assert [source["isWitness"] for source in json_value(diff.sources)] == [
         False,
         False,
         True,

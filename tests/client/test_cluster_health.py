@@ -117,7 +117,7 @@ def _text(report: ClusterHealth, code: str) -> str:
 def test_a_cluster_that_is_well_has_no_finding() -> None:
     report = _judged(_partition())
     assert _codes(report) == set()
-    assert report.brokers == (11, 12, 13)
+    assert report.registered_brokers == (11, 12, 13)
     assert report.controllers == (1, 2, 3)
     assert (report.topics, report.partitions) == (1, 1)
 
@@ -138,22 +138,22 @@ def test_a_fenced_broker_is_told_with_what_fetches_say_of_it(
     gone_broker = _broker(13, epoch=11, fenced=True, inControlledShutdown=shutdown)
     report = _judged(gone_broker, now=now, before=now)
     assert _codes(report) == {"LIVE-FENCED"}
-    assert report.fenced == (13,)
-    assert report.absent == ()
+    assert report.fenced_brokers == (13,)
+    assert report.not_fetching_brokers == ()
     assert cause in _text(report, "LIVE-FENCED")
     assert "broker 13 (1 of 3)" in _text(report, "LIVE-FENCED")
 
 
 def test_an_active_broker_that_does_not_fetch_is_told_and_not_at_the_first_look() -> None:
     two = _view(_observer(11), _observer(12))
-    assert _judged(now=two, before=two).absent == (13,)
+    assert _judged(now=two, before=two).not_fetching_brokers == (13,)
     assert _codes(_judged(now=two, before=two)) == {"LIVE-BROKER-ABSENT"}
-    assert _judged(now=two, before=FETCHING).absent == ()
+    assert _judged(now=two, before=FETCHING).not_fetching_brokers == ()
 
 
 def test_a_broker_in_controlled_shutdown_is_no_warning() -> None:
     report = _judged(_broker(13, epoch=11, inControlledShutdown=True))
-    assert report.shutting_down == (13,)
+    assert report.shutting_down_brokers == (13,)
     (finding,) = report.findings
     assert (finding.code, finding.severity) == ("KT-LIVE-SHUTTING-DOWN", Severity.INFO)
 
@@ -166,7 +166,11 @@ def test_partitions_short_of_replicas() -> None:
         # Replicas that are being added do not count yet.
         _partition(3, replicas=[11, 12, 13], addingReplicas=[13], isr=[11, 12]),
     )
-    assert (report.under_replicated, report.reassigning, report.offline) == (2, 1, 0)
+    assert (
+        report.under_replicated_partitions,
+        report.reassigning_partitions,
+        report.offline_partitions,
+    ) == (2, 1, 0)
     counts = state_counts(report.observation.image)
     assert (counts.under_replicated_partitions, counts.reassigning_partitions) == (2, 1)
     assert _codes(report) == {"LIVE-UNDER-REPLICATED", "LIVE-REASSIGNING"}
@@ -196,7 +200,7 @@ def test_min_insync_replicas_is_the_topics_then_the_leaders_then_the_clusters(
     configs: Sequence[Told], expected: int
 ) -> None:
     report = _judged(_partition(isr=[11]), *configs)
-    assert report.under_min_isr == expected
+    assert report.under_min_isr_partitions == expected
     assert state_counts(report.observation.image).under_min_isr_partitions == expected
     assert ("LIVE-UNDER-MIN-ISR" in _codes(report)) is bool(expected)
 
@@ -207,7 +211,7 @@ def test_no_more_replicas_are_wanted_than_there_are() -> None:
         _partition(replicas=[11, 12], isr=[11, 12]),
         config(TOPIC, "foo", "min.insync.replicas", "3"),
     )
-    assert report.under_min_isr == 0
+    assert report.under_min_isr_partitions == 0
     assert _codes(report) == {"SIG-MIN-ISR"}
 
 
@@ -217,7 +221,11 @@ def test_offline_partitions_are_told_by_doctors_rule() -> None:
         _partition(replicas=[13], isr=[13], leader=-1),
     )
     report = _judged(*records)
-    assert (report.offline, report.under_min_isr, report.under_replicated) == (1, 1, 0)
+    assert (
+        report.offline_partitions,
+        report.under_min_isr_partitions,
+        report.under_replicated_partitions,
+    ) == (1, 1, 0)
     assert "LIVE-UNDER-MIN-ISR" not in _codes(report), "it is said once"
     assert "SIG-OFFLINE" in _codes(report)
     assert "until broker 13 is back" in _text(report, "SIG-OFFLINE")
@@ -227,7 +235,7 @@ def test_leaders_that_are_not_the_first_replica() -> None:
     def led(by: int, count: int) -> list[Told]:
         return [_partition(index, leader=by if index < count else 11) for index in range(20)]
 
-    assert _judged(*led(12, 2)).not_preferred == 2
+    assert _judged(*led(12, 2)).not_preferred_leader_partitions == 2
     assert _codes(_judged(*led(12, 2))) == set()
     report = _judged(*led(12, 3))
     assert _codes(report) == {"LIVE-IMBALANCE"}
@@ -284,7 +292,7 @@ def _leaders(*ages: int) -> tuple[Control, ...]:
 
 def test_elections_within_the_hour() -> None:
     once = _judged(leader_changes=_leaders(5, HOUR_MS + 1))
-    assert (once.elections, _codes(once)) == (1, set())
+    assert (once.leader_changes, _codes(once)) == (1, set())
     rolling = _judged(leader_changes=_leaders(5, 6, 7))
     assert [finding.severity for finding in rolling.findings] == [Severity.INFO]
     many = _judged(leader_changes=_leaders(5, 6, 7, 8))
@@ -292,7 +300,7 @@ def test_elections_within_the_hour() -> None:
         ("KT-LIVE-ELECTIONS", Severity.WARNING)
     ]
     first = replace(_leaders(5)[0], offset=0)
-    assert _judged(leader_changes=(first,)).elections == 0
+    assert _judged(leader_changes=(first,)).leader_changes == 0
 
 
 MINUTE_MS = 60_000
@@ -393,7 +401,7 @@ def test_health_says_which_of_quorum_and_cluster_is_not_well() -> None:
     report = health(FETCHING, FETCHING, fenced)
     assert not report.is_well
     assert report.is_quorum_well
-    assert report.cluster is fenced
+    assert report.cluster_health is fenced
     lost = view(described([replica(1), replica(2), replica(3)]), node(2), gone(3))
     assert not health(lost, lost, fenced).is_quorum_well
 

@@ -21,7 +21,7 @@ def test_a_quorum_that_is_well_has_no_findings() -> None:
     report = health(well(mark=90, at=NOW - 2000), well())
     assert report.findings == ()
     assert report.is_well
-    assert report.commits_per_s == 5
+    assert report.commits_per_second == 5
     assert report.judgement.ready == (1, 2, 3)
 
 

@@ -104,14 +104,14 @@ def _follower(number: int) -> NodeAnswer:
 def test_a_running_leader_and_directories_tell_one_history() -> None:
     paths = [_directory(number) for number in (2, 3, 4)]
     diff = _diff(_leader(), paths, _follower(3), _follower(4))
-    assert not diff.differ
-    assert [source.source.is_live for source in diff.sources] == [False] * 3 + [True] * 3
-    assert {source.source.node.cluster_id for source in diff.sources} == {_meta(2)[CLUSTER]}
+    assert not diff.has_differences
+    assert [source.directory.is_live for source in diff.sources] == [False] * 3 + [True] * 3
+    assert {source.directory.node.cluster_id for source in diff.sources} == {_meta(2)[CLUSTER]}
     assert not [finding.text for finding in diff.findings if finding.severity.value == "error"]
     directory, leader = (
-        {entry.identity for entry in source.source.history.entries if entry.origin is Origin.LOG}
+        {entry.identity for entry in source.directory.history.entries if entry.origin is Origin.LOG}
         for source in diff.sources
-        if source.source.node.node_id == 2
+        if source.directory.node.node_id == 2
     )
     assert leader == directory != set(), "the same records, the same digests"
 
@@ -125,20 +125,18 @@ def test_what_a_running_leader_has_not_committed_is_known() -> None:
     leader = _leader()
     with _live(leader) as live:
         (source,) = diff_voters(live_sources(live)).sources
-    last = source.source.voter_sets[-1]
-    assert last.verdict.commitment is Commitment.COMMITTED
-    assert last.verdict.reason
+    last = source.directory.voter_sets[-1]
+    assert last.commitment is Commitment.COMMITTED
+    assert last.reason
 
     leader = _leader()
     leader.high_watermark = last.offset
     with _live(leader) as live:
         (source,) = diff_voters(live_sources(live)).sources
-    *before, pending = source.source.voter_sets
-    assert pending.verdict.commitment is Commitment.PENDING
-    assert f"high watermark is {last.offset}" in pending.verdict.reason
-    assert all(
-        entry.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED) for entry in before
-    )
+    *before, pending = source.directory.voter_sets
+    assert pending.commitment is Commitment.PENDING
+    assert f"high watermark is {last.offset}" in pending.reason
+    assert all(entry.commitment in (Commitment.COMMITTED, Commitment.FORMATTED) for entry in before)
 
 
 def test_a_directory_that_ends_before_the_newest_change_is_behind_the_running_leader(
@@ -154,9 +152,9 @@ def test_a_directory_that_ends_before_the_newest_change_is_behind_the_running_le
     os.truncate(folder / "00000000000000000000.log", whole.newest.position)
     diff = _diff(_leader(), [str(tmp_path / "data")])
     behind, live = diff.sources
-    assert behind.behind
+    assert behind.is_behind
     assert behind.differences
-    assert diff.newest is live.source
+    assert diff.newest_directory is live.directory
 
 
 def test_static_voters_are_those_that_the_leader_names() -> None:
@@ -171,7 +169,7 @@ def test_static_voters_are_those_that_the_leader_names() -> None:
     assert first.directory.in_force.voters.voters[1].endpoints == {"CONTROLLER": ("ctl-1", 9093)}
     assert second.directory.in_force is None
     assert [finding.code for finding in first.findings] == ["KT-LIVE-UNOBSERVED"]
-    assert not diff_voters([first, second]).differ
+    assert not diff_voters([first, second]).has_differences
 
 
 def test_an_old_leader_is_taken_by_its_own_word() -> None:
@@ -197,7 +195,7 @@ def test_a_node_that_is_gone_and_one_of_another_cluster() -> None:
     by_code = {finding.code: finding for finding in diff.findings}
     assert "node 4 (ctl-4:9093)" in by_code["KT-LIVE-UNREACHED"].file
     assert "KT-DIR-CLUSTER-ID" in by_code
-    assert [source.foreign for source in diff.sources] == [False, False, True]
+    assert [source.is_of_other_cluster for source in diff.sources] == [False, False, True]
 
 
 # --- doctor and features --------------------------------------------------------------------------
@@ -216,7 +214,7 @@ def test_two_changes_of_the_voters_that_a_leader_has_not_committed(
     leader = _leader()
     with _live(leader) as live:
         (source,) = diff_voters(live_sources(live)).sources
-    *_, first, second = source.source.voter_sets
+    *_, first, second = source.directory.voter_sets
     leader.high_watermark = [first.offset, second.offset, leader.end][committed]
     with _live(leader) as live:
         report = _diagnosed(live)
@@ -237,8 +235,10 @@ def test_doctor_looks_at_a_running_leader_like_at_a_directory() -> None:
     assert own.examined.source.is_live
     assert own.path.startswith("node 2 (")
     commands = [command for one in report.sections for d in one.diagnoses for command in d.commands]
-    assert not [command for command in (*commands, *report.deeper) if "node 2 (" in command]
-    assert "kraftool quorum health --bootstrap-controller ctl-1:9093" in report.deeper
+    assert not [
+        command for command in (*commands, *report.deeper_commands) if "node 2 (" in command
+    ]
+    assert "kraftool quorum health --bootstrap-controller ctl-1:9093" in report.deeper_commands
 
 
 def test_a_nodes_own_directory_is_looked_at_once() -> None:
@@ -247,7 +247,9 @@ def test_a_nodes_own_directory_is_looked_at_once() -> None:
     paths = [section.path for section in report.sections if section.path]
     assert paths == [_directory(2), _directory(3)]
     assert "KT-DIR-SAME-DIRECTORY-ID" not in {finding.code for finding in report.findings}
-    assert any("diff-voters" in command and "ctl-1:9093" in command for command in report.deeper)
+    assert any(
+        "diff-voters" in command and "ctl-1:9093" in command for command in report.deeper_commands
+    )
 
 
 def test_a_directory_in_a_running_voters_place_is_known_by_its_id() -> None:

@@ -18,7 +18,6 @@ from kraftool.repair.judging import judge
 from kraftool.repair.planner import read_quorum
 from kraftool.repair.rehearsal import assessed
 from kraftool.repair.survey import Survey
-from kraftool.reports.doctor.doctor_json import doctor_document
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.election.assessment import assess
@@ -57,7 +56,7 @@ INCIDENTS = int(os.environ.get("KRAFTOOL_INCIDENTS", "24"))
 
 def of_doctor(paths: Sequence[str]) -> Block:
     locations, findings = locations_of(paths)
-    document = doctor_document(diagnose(examine(locations, findings)))
+    document = diagnose(examine(locations, findings))
     block: Block = json_value(document.assessment)
     return block
 

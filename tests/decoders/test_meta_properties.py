@@ -100,7 +100,7 @@ def test_duplicates_and_unknown_keys_are_kept_and_the_last_value_counts() -> Non
     meta, findings = meta_properties.decode(V1 + b"node.id=2\nrack=a\n")
     assert meta.accepted
     assert meta.node_id == 2
-    assert meta.unknown == (("rack", "a"),)
+    assert meta.unknown == {"rack": "a"}
     assert [finding.path for finding in findings] == ["node.id"]
 
 

@@ -42,14 +42,14 @@ def test_real_files_are_read_and_written_back_to_the_same_bytes() -> None:
     for data in (V0, V1):
         file, findings = quorum_state.decode(data)
         assert findings == ()
-        assert file.state is not None
-        assert quorum_state.encode(file.state) == data
+        assert file.quorum_state is not None
+        assert quorum_state.encode(file.quorum_state) == data
 
 
 def test_fields_have_their_values_and_positions() -> None:
     file, _ = quorum_state.decode(V1)
-    assert file.state == QuorumState(leader_id=1, leader_epoch=2, data_version=1)
-    assert [(field.name, field.json_text, field.position) for field in file.fields][:2] == [
+    assert file.quorum_state == QuorumState(leader_id=1, leader_epoch=2, data_version=1)
+    assert [(field.name, field.json, field.position) for field in file.fields][:2] == [
         ("leaderId", "1", 1),
         ("leaderEpoch", "2", 14),
     ]
@@ -141,7 +141,7 @@ def test_what_kafka_starts_on_is_accepted(data: bytes) -> None:
 )
 def test_what_kafka_refuses_has_no_state_and_a_finding_within_the_file(data: bytes) -> None:
     file, findings = quorum_state.decode(data)
-    assert file.state is None
+    assert file.quorum_state is None
     assert findings
     assert all(0 <= finding.position <= len(data) for finding in findings)
 
@@ -168,24 +168,24 @@ def test_positions_count_bytes_and_not_characters() -> None:
 
 def test_the_last_of_two_values_counts_and_is_reported() -> None:
     file, findings = quorum_state.decode(v1(b'"leaderId":1', b'"leaderId":1,"leaderId":7'))
-    assert file.state is not None
-    assert file.state.leader_id == 7
+    assert file.quorum_state is not None
+    assert file.quorum_state.leader_id == 7
     assert [finding.path for finding in findings] == ["leaderId"]
 
 
 def test_unknown_fields_are_kept_as_text_and_not_written() -> None:
     file, findings = quorum_state.decode(v1(b"{", b'{"x":[1, {"y":2}],'))
-    assert file.state is not None
-    assert file.state.unknown_fields == (("x", '[1, {"y":2}]'),)
+    assert file.quorum_state is not None
+    assert file.quorum_state.unknown_fields == (("x", '[1, {"y":2}]'),)
     assert [finding.path for finding in findings] == ["x"]
-    assert quorum_state.encode(file.state) == V1
+    assert quorum_state.encode(file.quorum_state) == V1
 
 
 def test_deep_nesting_anywhere_is_a_finding() -> None:
     for opening in (b"[", b'{"a":'):
         data = b'{"currentVoters":' + opening * 100_000
         file, findings = quorum_state.decode(data)
-        assert file.state is None
+        assert file.quorum_state is None
         assert "nested too deeply" in findings[0].reason
 
 
@@ -196,14 +196,14 @@ def test_how_deep_values_may_be_nested_does_not_depend_on_the_caller() -> None:
     try:
         for levels, is_taken in ((999, True), (1000, False), (2000, False)):
             data = v1(b"{", b'{"x":' + b"[" * levels + b"]" * levels + b",")
-            assert (quorum_state.decode(data)[0].state is not None) is is_taken, levels
+            assert (quorum_state.decode(data)[0].quorum_state is not None) is is_taken, levels
     finally:
         sys.setrecursionlimit(limit)
 
 
 def test_a_first_line_of_megabytes_is_refused_before_it_is_parsed() -> None:
     file, findings = quorum_state.decode(b'{"x":"' + b"a" * (2 << 20) + b'"}')
-    assert file.state is None
+    assert file.quorum_state is None
     assert "too long" in findings[0].reason
 
 
@@ -237,7 +237,7 @@ def test_version_0_comes_back(
         current_voters=tuple(voters),
     )
     file, findings = quorum_state.decode(quorum_state.encode(state))
-    assert (file.state, findings) == (state, ())
+    assert (file.quorum_state, findings) == (state, ())
 
 
 @given(int32, int32, int32, st.sampled_from([ZERO_UUID, "J8aAPcfLQt2bqs1JT_rMgQ"]))
@@ -246,7 +246,7 @@ def test_version_1_comes_back(leader: int, epoch: int, voted: int, directory: st
         leader_id=leader, leader_epoch=epoch, voted_id=voted, voted_directory_id=directory
     )
     file, findings = quorum_state.decode(quorum_state.encode(state))
-    assert (file.state, findings) == (state, ())
+    assert (file.quorum_state, findings) == (state, ())
 
 
 @given(
@@ -260,8 +260,8 @@ def test_mutated_files_never_raise_and_refusals_say_why(
 ) -> None:
     file, findings = quorum_state.decode(data[:at] + put + data[at + cut :])
     assert file.accepted or findings
-    if file.state is not None:
-        file.state.leader_epoch.to_bytes(4, "big", signed=True)
+    if file.quorum_state is not None:
+        file.quorum_state.leader_epoch.to_bytes(4, "big", signed=True)
 
 
 @given(st.binary(max_size=200))

@@ -93,4 +93,4 @@ class Folder:
         path = self.path / quorum_state.FILE_NAME
         if not path.exists():
             return None
-        return quorum_state.decode(path.read_bytes())[0].state
+        return quorum_state.decode(path.read_bytes())[0].quorum_state

@@ -83,15 +83,15 @@ def test_the_summary_tells_node_cluster_leader_and_voters() -> None:
     assert (summary.quorum_state.leader_epoch, summary.quorum_state.leader_id) == (3, 2)
     assert summary.leader_change is not None
     assert (summary.leader_change.epoch, summary.leader_change.leader_id) == (3, 2)
-    assert summary.voters is not None
-    assert summary.voters.source is VoterSource.RECORD
-    assert {voter.id: voter.endpoints for voter in summary.voters.voters} == {
+    assert summary.voter_set is not None
+    assert summary.voter_set.source is VoterSource.RECORD
+    assert {voter.id: voter.endpoints for voter in summary.voter_set.voters} == {
         2: {"CONTROLLER": ("127.0.0.1", 41733)},
         3: {"CONTROLLER": ("127.0.0.1", 43523)},
         4: {"CONTROLLER": ("127.0.0.1", 52501)},
     }
     # The newest snapshot repeats what the log's record at 80 said.
-    assert summary.voters.offset == 80
+    assert summary.voter_set.offset == 80
 
 
 def test_the_summary_tells_range_snapshots_and_features() -> None:
@@ -108,13 +108,13 @@ def test_the_summary_tells_range_snapshots_and_features() -> None:
         (153, 3, True),
         (203, 3, True),
     ]
-    assert summary.kraft_version.level == 1
+    assert summary.finalized_kraft_version.level == 1
     metadata = summary.feature("metadata.version")
     assert metadata is not None
     assert (metadata.level, metadata.release) == (30, "4.3-IV0")
     assert (summary.brokers, summary.controllers) == ((11,), (1, 2, 3, 4))
     assert summary.transactions.committed == 1
-    assert sum(type_count.count for type_count in summary.types) == 224
+    assert sum(type_count.records for type_count in summary.record_types) == 224
 
 
 def test_a_log_ends_with_its_last_segment_whatever_an_earlier_one_claims(tmp_path: Path) -> None:
@@ -144,10 +144,13 @@ def test_a_log_from_its_beginning_needs_no_damaged_snapshot(tmp_path: Path) -> N
     summary = one(data).summary
     assert not any(snapshot.intact for snapshot in summary.snapshots)
     assert summary.features == expected.features
-    assert (summary.kraft_version, summary.voters) == (expected.kraft_version, expected.voters)
+    assert (summary.finalized_kraft_version, summary.voter_set) == (
+        expected.finalized_kraft_version,
+        expected.voter_set,
+    )
     assert (summary.brokers, summary.controllers) == (expected.brokers, expected.controllers)
     (data / "__cluster_metadata-0" / f"{0:020}.log").unlink()
-    assert one(data).summary.kraft_version.level == 1, "of the damaged snapshot"
+    assert one(data).summary.finalized_kraft_version.level == 1, "of the damaged snapshot"
 
 
 @pytest.mark.parametrize(
@@ -168,18 +171,18 @@ def test_each_version_of_kafka_has_its_metadata_version(
     metadata = summary.feature("metadata.version")
     assert metadata is not None
     assert (metadata.level, metadata.release) == (level, release)
-    assert summary.kraft_version.level == 0
+    assert summary.finalized_kraft_version.level == 0
 
 
 def test_static_voters_come_from_the_properties_file_if_there_is_one() -> None:
     node = FIXTURES / "kafka-3.3.2/static-quorum/node-1"
     without, given = one(node / "data").summary, one(node / "server.properties").summary
-    assert without.voters is not None
-    assert given.voters is not None
-    assert without.voters.source is VoterSource.LEADER_CHANGE
-    assert given.voters.source is VoterSource.PROPERTIES
-    assert [voter.id for voter in given.voters.voters] == [1, 2, 3]
-    assert all(voter.endpoints for voter in given.voters.voters)
+    assert without.voter_set is not None
+    assert given.voter_set is not None
+    assert without.voter_set.source is VoterSource.LEADER_CHANGE
+    assert given.voter_set.source is VoterSource.PROPERTIES
+    assert [voter.id for voter in given.voter_set.voters] == [1, 2, 3]
+    assert all(voter.endpoints for voter in given.voter_set.voters)
 
 
 def test_an_open_transaction_is_told_and_its_features_do_not_count(tmp_path: Path) -> None:
@@ -196,7 +199,7 @@ def test_an_open_transaction_is_told_and_its_features_do_not_count(tmp_path: Pat
         return summarize(lambda position, size: data[position : position + size])
 
     assert log(begin, level).features == ()
-    assert log(begin, level).open_transaction == 0
+    assert log(begin, level).open_transaction_offset == 0
     assert log(begin, level, abort).features == ()
     assert log(begin, level, abort).aborted_transactions == 1
     assert [feature_level.level for feature_level in log(begin, level, end).features] == [30]
@@ -210,11 +213,11 @@ def test_entries_are_kept_from_both_ends() -> None:
     (file,) = files_of(open_path(str(path)), bounds=EntryBounds(head=2, tail=3))
     assert isinstance(file.content, EntryList)
     assert (len(file.content.head), len(file.content.tail)) == (2, 3)
-    assert file.content.count == 5 + file.content.omitted
+    assert file.content.entries == 5 + file.content.omitted
     (whole,) = files_of(open_path(str(path)), bounds=EntryBounds(head=1000, tail=3))
     assert isinstance(whole.content, EntryList)
     assert whole.content.omitted == 0
-    assert len(set(whole.content.head)) == whole.content.count
+    assert len(set(whole.content.head)) == whole.content.entries
 
 
 def test_settings_are_masked_unless_asked_for() -> None:
@@ -226,7 +229,7 @@ def test_settings_are_masked_unless_asked_for() -> None:
     assert isinstance(shown.content, Settings)
     assert "CANARY" not in repr(masked)
     assert "CANARY" in repr(shown)
-    assert {entry.key: entry.value for entry in masked.content.entries}["node.id"] == "1"
+    assert masked.content.settings["node.id"] == "1"
 
 
 def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path) -> None:
@@ -234,7 +237,7 @@ def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path) -> None:
     renamed = tmp_path / "what-is-this"
     shutil.copy(partition / LOG, renamed)
     (file,) = files_of(open_path(str(renamed)))
-    assert (file.kind, file.by_name) == (FileKind.LOG, False)
+    assert (file.kind, file.known_by_name) == (FileKind.LOG, False)
     (forced,) = files_of(open_path(str(renamed)), kind=FileKind.OFFSET_INDEX)
     assert isinstance(forced.content, EntryList)
 
@@ -259,7 +262,7 @@ def test_a_snapshot_that_is_cut_is_not_intact(dynamic: Path) -> None:
     *older, cut = one(dynamic).summary.snapshots
     assert all(snapshot.intact for snapshot in older)
     assert not cut.intact
-    (file,) = (file for file in one(dynamic).files if file.name == cut.file)
+    (file,) = (file for file in one(dynamic).files if file.file == cut.file)
     assert file.log is not None
     assert file.log.problems
 

@@ -412,7 +412,7 @@ def findings(*nodes: Server) -> tuple[Finding, ...]:
     reported = [diagnosis.finding for section in report.sections for diagnosis in section.diagnoses]
     directories = [path for node in nodes for path in node.settings["log.dirs"].split(",")]
     opened, problems = open_paths(directories)
-    reported += verify_logs(opened, unopened=problems).all_findings
+    reported += verify_logs(opened, unopened=problems).rows
     with contextlib.suppress(KraftoolError):  # there is no snapshot to verify
         data = [str(node.data) for node in nodes]
         reported += verify_snapshots(open_paths(data)[0]).all_findings

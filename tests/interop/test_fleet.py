@@ -64,9 +64,7 @@ def test_three_controllers_elect_a_leader_on_generated_directories(
         spec = laid_out(cluster, spec, nodes, tmp_path / "fleet")
         paths = [open_path(str(node.metadata_log_dir)) for node in nodes]
         before = verify_logs(paths)
-        assert not [
-            finding for finding in before.all_findings if finding.severity is not Severity.INFO
-        ]
+        assert not [finding for finding in before.rows if finding.severity is not Severity.INFO]
         states = [load_state(str(node.metadata_log_dir)) for node in nodes]
         epoch = max(loaded_state.image.provenance.last_epoch for loaded_state in states)
         end = max(loaded_state.end_offset for loaded_state in states)
@@ -85,7 +83,7 @@ def test_three_controllers_elect_a_leader_on_generated_directories(
         kafka.wait_for("a leader that all follow", follow_a_leader)
         cluster.stop(*nodes)
     after = verify_logs([open_path(str(node.metadata_log_dir)) for node in nodes])
-    assert not [finding for finding in after.all_findings if finding.severity is not Severity.INFO]
+    assert not [finding for finding in after.rows if finding.severity is not Severity.INFO]
     for verified in after.verified:
         # Not one of them threw the generated log away.
         assert (verified.checked.end_offset or 0) > end

@@ -239,9 +239,9 @@ def test_a_secured_leader_tells_its_metadata(
     config = tmp_path / "client.properties"
     config.write_text("".join(f"{key}={value}\n" for key, value in client.items()))
     checked = asyncio.run(check(target_of(nodes[0].at("CONTROLLER"), (), str(config), 10)))
-    assert checked.unobserved == ""
-    assert checked.cluster is not None
-    assert checked.cluster.observation.image.features.metadata_version
+    assert checked.unobserved_reason == ""
+    assert checked.cluster_health is not None
+    assert checked.cluster_health.observation.image.features.metadata_version
 
 
 def test_real_controllers_refuse_a_wrong_password_or_no_certificate(

@@ -26,7 +26,7 @@ def codes(*paths: Path) -> set[str]:
 
 
 def election(partition: Path) -> QuorumState:
-    state = quorum_state.decode((partition / "quorum-state").read_bytes())[0].state
+    state = quorum_state.decode((partition / "quorum-state").read_bytes())[0].quorum_state
     assert state is not None
     return state
 

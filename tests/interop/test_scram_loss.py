@@ -122,7 +122,7 @@ def test_one_request_on_a_live_broker_loses_the_user_that_it_adds(tmp_path: Path
     findings = [finding for finding in report.all_findings if finding.severity is not Severity.INFO]
     assert {finding.code for finding in findings} == {"KT-SNAP-SCRAM-LOST"}
     assert {finding.expected for finding in findings} == {f"SCRAM-SHA-256 of {second}"}
-    assert max(snapshot.offset for snapshot in report.snapshots) in {
+    assert max(snapshot.offset for snapshot in report.rows) in {
         finding.offset for finding in findings
     }
 

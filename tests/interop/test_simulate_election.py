@@ -93,7 +93,7 @@ def elected(*nodes: Node, above_epoch: int) -> int:
             assert node.process is not None
             node.process.require_alive()
             data = (node.metadata_log_dir / PARTITION / "quorum-state").read_bytes()
-            state = quorum_state.decode(data)[0].state if data else None
+            state = quorum_state.decode(data)[0].quorum_state if data else None
             if state is not None and state.leader_epoch > above_epoch and state.leader_id >= 0:
                 elections.append((state.leader_epoch, state.leader_id))
         agreed = [election for election in elections if elections.count(election) >= 2]
@@ -166,7 +166,7 @@ def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum
 def promise(node: Node, **changed: Any) -> int:
     """Change what the node's quorum-state says; the epoch that it is in then."""
     path = node.metadata_log_dir / PARTITION / "quorum-state"
-    kept = quorum_state.decode(path.read_bytes())[0].state
+    kept = quorum_state.decode(path.read_bytes())[0].quorum_state
     assert kept is not None
     state = replace(kept, **changed)
     path.write_bytes(quorum_state.encode(state))

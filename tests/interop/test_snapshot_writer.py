@@ -202,6 +202,6 @@ def test_a_controller_starts_on_nothing_but_a_snapshot_of_kraftools(
     # The log that it wrote goes on from the snapshot, and the next one is what both make.
     report = verify_snapshots([open_path(str(node.metadata_log_dir))])
     assert not [finding for finding in report.all_findings if finding.severity is not Severity.INFO]
-    compared = {snapshot.offset for snapshot in report.snapshots if snapshot.compared_with}
+    compared = {snapshot.offset for snapshot in report.rows if snapshot.compared_with}
     assert int(newest.name[:20]) in compared
     assert offset not in compared, "there is no log before it"

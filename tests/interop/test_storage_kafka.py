@@ -147,7 +147,7 @@ def check_by_kafka(version: str, node: Node) -> None:
 
 
 def worth_telling(node: Node) -> list[str]:
-    findings = verify_logs([open_path(str(node.metadata_log_dir))]).all_findings
+    findings = verify_logs([open_path(str(node.metadata_log_dir))]).rows
     return [finding.sentence() for finding in findings if finding.severity is not Severity.INFO]
 
 

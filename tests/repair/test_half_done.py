@@ -44,8 +44,8 @@ def killed_at_the_first_change(monkeypatch: pytest.MonkeyPatch, run: Callable[[]
 def told(directory: Path) -> list[Finding]:
     """What every report says of it."""
     dumped = read_location(open_path(str(directory))).all_findings
-    verified = verify_logs([open_path(str(directory))]).all_findings
-    partition = verify_logs([open_path(str(directory / PARTITION))]).all_findings
+    verified = verify_logs([open_path(str(directory))]).rows
+    partition = verify_logs([open_path(str(directory / PARTITION))]).rows
     diagnosed = diagnose(examine([open_path(str(directory))])).findings
     by_reader = [
         [finding for finding in findings if finding.code.startswith("KT-REC")]

@@ -441,7 +441,7 @@ def test_a_log_made_anew_is_not_ahead_of_quorum_state(quorum: Quorum) -> None:
     """As with an old copy of a directory: neither verify nor doctor complains of the outcome. It
     may have voted in epoch 6: the next epoch is the first in which it can vote."""
     path = quorum.partition(3) / "quorum-state"
-    state = quorum_state.decode(path.read_bytes())[0].state
+    state = quorum_state.decode(path.read_bytes())[0].quorum_state
     assert state is not None
     old = replace(state, leader_epoch=2, leader_id=-1, voted_id=1)
     path.write_bytes(quorum_state.encode(old))
@@ -449,10 +449,10 @@ def test_a_log_made_anew_is_not_ahead_of_quorum_state(quorum: Quorum) -> None:
     plan = quorum.plan()
     assert plan.cases == ("rebuilt",)
     quorum.carry_out(plan)
-    now = quorum_state.decode(path.read_bytes())[0].state
+    now = quorum_state.decode(path.read_bytes())[0].quorum_state
     assert now is not None
     assert (now.leader_epoch, now.leader_id, now.voted_id) == (7, -1, -1)
-    findings = verify_logs([open_path(str(quorum[3]))]).all_findings
+    findings = verify_logs([open_path(str(quorum[3]))]).rows
     assert "KT-DIR-QUORUM-STATE-BEHIND" not in {finding.code for finding in findings}
     flip_in_batch(quorum.segment(3), 30)
     kept = path.read_bytes()

@@ -100,7 +100,7 @@ def checked(
     image = MetadataImage(cluster=ClusterImage(brokers={broker.id: broker for broker in brokers}))
     report = replace(
         report,
-        cluster=ClusterHealth(observation=observation(image)),
+        cluster_health=ClusterHealth(observation=observation(image)),
         findings=(*report.findings, *of_cluster),
     )
     planned = {entry.node_id: entry for entry in PLAN.quarantine}

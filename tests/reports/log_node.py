@@ -84,7 +84,7 @@ class Node:
         return newest.rename(newest.with_name(f"{offset:020}-{epoch:010}.checkpoint"))
 
     def findings(self) -> list[Finding]:
-        return list(verify_logs([open_path(str(self.path))]).all_findings)
+        return list(verify_logs([open_path(str(self.path))]).rows)
 
     def codes(self) -> list[str]:
         """Of what is above info."""

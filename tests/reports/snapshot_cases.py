@@ -156,7 +156,7 @@ def above_info(report: SnapshotVerification) -> list[Finding]:
 
 
 def states(report: SnapshotVerification) -> dict[int, VerifiedSnapshot]:
-    return {snapshot.offset: snapshot for snapshot in report.snapshots if snapshot.is_state}
+    return {snapshot.offset: snapshot for snapshot in report.rows if snapshot.is_state}
 
 
 def writable(source: Path, target: Path) -> Path:

@@ -253,7 +253,10 @@ def test_logs_of_running_voters_are_read_moments_apart() -> None:
         (),
     )
     assert [lagging.id for lagging in assessment.lagging] == [2], "1 does not lag"
-    assert (assessment.running.ids, assessment.running.read_apart) == ((1, 3), (1,))
+    assert (assessment.running_voters.running, assessment.running_voters.read_apart) == (
+        (1, 3),
+        (1,),
+    )
     text = " ".join(sentences(assessment))
     assert "Voters 1 and 3 are running, which is a majority" in text
     assert "takes the log of voter 1 as long as the longest of a running voter" in text

@@ -406,5 +406,5 @@ def test_records_behind_a_gap_set_nothing(tmp_path: Path) -> None:
     assert cluster.levels[METADATA_VERSION].offset == 0
     assert "share.version" not in cluster.levels
     assert not cluster.whole
-    counts = {type_count.name: type_count.first_offset for type_count in cluster.logged}
+    counts = {type_count.type: type_count.first_offset for type_count in cluster.logged}
     assert counts == {"FeatureLevelRecord": 0, "RegisterBrokerRecord": 12}, "what the log still has"

@@ -92,7 +92,7 @@ def test_it_is_the_one_finding_of_every_command(stray: Path) -> None:
     reports = {
         "diff-voters": source.findings,
         "dump": read_location(open_path(path)).all_findings,
-        "verify-log": verify_logs([open_path(path)]).all_findings,
+        "verify-log": verify_logs([open_path(path)]).rows,
         "state": load_state(path).findings,
         "timeline": build(nodes, findings).findings,
     }
@@ -110,9 +110,9 @@ def test_nothing_else_is_read_otherwise(stray: Path, clean: Path) -> None:
         read_location(open_path(str(path))).directories[0].directory for path in (stray, clean)
     )
     assert one.summary.log == other.summary.log
-    assert one.summary.voters is not None
-    assert other.summary.voters is not None
-    assert one.summary.voters.voters == other.summary.voters.voters
+    assert one.summary.voter_set is not None
+    assert other.summary.voter_set is not None
+    assert one.summary.voter_set.voters == other.summary.voter_set.voters
     nodes, _ = open_nodes([open_path(str(stray))], lambda name, at: None)
     assert [segment.basename for segment in nodes[0].segments] == [LOG]
     passed: list[Finding] = []

@@ -75,7 +75,7 @@ def in_its_place(node: Node, number: int, value: bytes) -> RecordBatch:
 
 
 def verified(path: Path) -> list[Finding]:
-    return list(verify_logs([open_path(str(path))]).all_findings)
+    return list(verify_logs([open_path(str(path))]).rows)
 
 
 def advice(path: Path, code: str) -> str:

@@ -22,7 +22,7 @@ SNAPSHOTS = sorted(FIXTURES.rglob("*.checkpoint"))
 
 
 def _result(report: SnapshotVerification) -> object:
-    (directory,) = report.directories
+    (directory,) = report.verified
     snapshots = [
         (snapshot.state_hash, snapshot.records, snapshot.findings)
         for snapshot in directory.snapshots

@@ -102,7 +102,7 @@ def dump(directory: Path) -> Places:
 
 
 def verify_log(directory: Path) -> Places:
-    return of_findings(verify_logs([open_path(str(directory))]).all_findings)
+    return of_findings(verify_logs([open_path(str(directory))]).rows)
 
 
 def doctor(directory: Path) -> Places:
@@ -137,7 +137,7 @@ Found = Callable[[Path], Iterable[Finding]]
 RECORDS = (kinds.RECORDS.code, kinds.UNKNOWN_TYPE.code)
 READERS: list[tuple[str, Found]] = [
     ("dump", lambda at: read_location(open_path(str(at))).all_findings),
-    ("verify-log", lambda at: verify_logs([open_path(str(at))]).all_findings),
+    ("verify-log", lambda at: verify_logs([open_path(str(at))]).rows),
     ("doctor", lambda at: diagnose(examine([open_path(str(at))])).findings),
     ("timeline", lambda at: told_by_timeline(at).findings),
     ("state", lambda at: load_state(str(at)).findings),

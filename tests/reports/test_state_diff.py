@@ -72,7 +72,11 @@ def credential(user: str, salt: bytes = b"salt", iterations: int = 4096) -> Told
 
 def told(old: MetadataImage, new: MetadataImage, **options: Any) -> list[tuple[Any, ...]]:
     return [
-        (change.kind, change.type.value, *((one.field, one.old, one.new) for one in change.fields))
+        (
+            change.entity_kind,
+            change.change_type.value,
+            *((one.field, one.old, one.new) for one in change.fields),
+        )
         for change in changes(old, new, DiffOptions(**options))
     ]
 
@@ -93,8 +97,8 @@ def test_the_other_way_round_what_was_added_is_removed() -> None:
         ChangeType.REMOVED: ChangeType.ADDED,
         ChangeType.CHANGED: ChangeType.CHANGED,
     }
-    assert [flipped[entity_change.type] for entity_change in forth] == [
-        change.type for change in back
+    assert [flipped[entity_change.change_type] for entity_change in forth] == [
+        change.change_type for change in back
     ]
 
 
@@ -119,7 +123,7 @@ def test_a_topic_made_again_is_another_one_with_partitions_of_its_own() -> None:
     new = image(("TopicRecord", 0, {"name": "a", "topicId": UUID}))
     diff = list(changes(old, new))
     assert [
-        (entity_change.kind, entity_change.type.value, entity_change.with_topic)
+        (entity_change.entity_kind, entity_change.change_type.value, entity_change.with_topic)
         for entity_change in diff
     ] == [
         ("topic", "added", False),
@@ -181,8 +185,8 @@ def test_the_difference_of_nothing_and_a_state_has_all_of_it() -> None:
     state = load_state(str(FIXTURES / "kafka-4.3.0/upgrade/node-1/data")).image
     by_kind: dict[str, list[EntityChange]] = {}
     for change in changes(EMPTY, state):
-        assert change.type is ChangeType.ADDED
-        by_kind.setdefault(change.kind, []).append(change)
+        assert change.change_type is ChangeType.ADDED
+        by_kind.setdefault(change.entity_kind, []).append(change)
     for aspect in aspects(state):
         assert [entity_change.entity for entity_change in by_kind.get(aspect.kind, [])] == list(
             aspect.objects(show_secrets=False)
@@ -256,7 +260,8 @@ def test_checkpoints_by_themselves_have_one_offset_each(tmp_path: Path) -> None:
     older, newer = logs.snapshot(2, level(), topic("a")), logs.snapshot(3, level())
     both = load_two(str(older), str(newer), Offsets(), silent)
     assert [
-        (change.kind, change.type.value) for change in changes(both.old.image, both.new.image)
+        (change.entity_kind, change.change_type.value)
+        for change in changes(both.old.image, both.new.image)
     ] == [("topic", "removed")]
     logs.segment(0, [level()], [topic("a")], [topic("b")])
     against = load_two(str(older), logs.path, Offsets(), silent)

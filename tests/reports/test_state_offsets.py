@@ -56,8 +56,8 @@ def nodes() -> Iterator[tuple[str, str]]:
 def is_eaten(change: EntityChange, user: str) -> bool:
     """Whether this is what the bug does: credentials of SCRAM-SHA-256 are gone."""
     return (
-        change.type is ChangeType.REMOVED
-        and change.kind == "scramCredential"
+        change.change_type is ChangeType.REMOVED
+        and change.entity_kind == "scramCredential"
         and change.entity["mechanism"] == "SCRAM-SHA-256"
         and change.entity["user"] == user
     )
@@ -102,7 +102,7 @@ def test_all_nodes_of_a_cluster_have_the_same_state_where_they_reach(cluster: Pa
         differing = list(changes(reference.image, state.image))
         users = {EATEN.get((str(cluster), node_name), (0, ""))[1] for node_name in (name, longest)}
         for entity_change in differing:
-            assert entity_change.kind == "scramCredential", (name, entity_change)
+            assert entity_change.entity_kind == "scramCredential", (name, entity_change)
             assert entity_change.entity["user"] in users, (name, entity_change)
         if not any(users):
             assert state_hash(state.image) == state_hash(reference.image), name

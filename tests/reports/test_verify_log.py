@@ -64,7 +64,7 @@ def verify(*paths: Path) -> LogVerification:
 
 
 def above_info(report: LogVerification) -> list[Finding]:
-    return [finding for finding in report.all_findings if finding.severity is not Severity.INFO]
+    return [finding for finding in report.rows if finding.severity is not Severity.INFO]
 
 
 def writable(source: Path, target: Path) -> Path:
@@ -89,9 +89,7 @@ def test_nothing_that_real_kafka_left_is_above_info_but_what_it_does_wrong(path:
     if (path / PARTITION).is_dir():
         checked = report.verified[0].checked
         assert checked.replayed_to == checked.end_offset, "every record was replayed"
-        assert not [
-            finding for finding in report.all_findings if finding.code == "KT-LOG-NOT-CHECKED"
-        ]
+        assert not [finding for finding in report.rows if finding.code == "KT-LOG-NOT-CHECKED"]
 
 
 @pytest.mark.parametrize("version", ["3.9.1", "4.3.0"])
@@ -100,8 +98,8 @@ def test_a_slow_follower_left_headers_with_the_time_of_a_later_batch(version: st
     path = FIXTURES / f"kafka-{version}/slow-follower/node-1/data"
     (judged,) = read_location(open_path(str(path))).directories
     directory = judged.directory
-    (segment,) = [file for file in directory.files if file.name.endswith(".log") and file.log]
-    batches = scan(lambda at, size: Path(segment.name).read_bytes()[at : at + size])
+    (segment,) = [file for file in directory.files if file.file.endswith(".log") and file.log]
+    batches = scan(lambda at, size: Path(segment.file).read_bytes()[at : at + size])
     times = {
         batch.last_offset + 1: batch.header.max_timestamp
         for batch in batches
@@ -171,7 +169,7 @@ def test_all_that_a_dump_finds_is_found(path: Path, cut: int, tmp_path: Path) ->
     log.write_bytes(data)
     (target / "meta.properties").unlink()
     dumped = {finding.code for finding in read_location(open_path(str(target))).all_findings}
-    assert dumped <= {finding.code for finding in verify(target).all_findings}
+    assert dumped <= {finding.code for finding in verify(target).rows}
     assert {"KT-LOG-TORN-TAIL", "KT-DIR-META-MISSING"} <= dumped
 
 
@@ -220,7 +218,7 @@ def test_a_torn_tail_is_a_warning_and_info_while_kafka_runs(
     report = verify(target)
     assert report.verified[0].is_live
     assert not above_info(report)
-    assert "KT-LOG-TORN-TAIL" in {finding.code for finding in report.all_findings}
+    assert "KT-LOG-TORN-TAIL" in {finding.code for finding in report.rows}
 
 
 # --- streams ------------------------------------------------------------------------------------
@@ -246,7 +244,7 @@ def test_a_stream_is_verified_in_whatever_order_its_files_come(
     assert not above_info(report)
     checked = report.verified[0].checked
     whole = checked.replayed_to == checked.end_offset
-    unchecked = [finding for finding in report.all_findings if finding.code == "KT-LOG-NOT-CHECKED"]
+    unchecked = [finding for finding in report.rows if finding.code == "KT-LOG-NOT-CHECKED"]
     assert whole or unchecked, "what was not replayed is said"
     # In the order of names the segment comes before the snapshot that covers its start.
     assert whole is (turned or "log-cleaning" not in scenario)

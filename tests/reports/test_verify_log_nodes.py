@@ -61,7 +61,7 @@ def test_a_swapped_voter_is_the_same_finding_in_every_report(
     code = "KT-LOG-VOTERS-JUMP"
     (one,) = of(code, dumped(path).findings)
     assert (one.severity, one.expected, one.found) == (Severity.WARNING, "2, 3, 4", "2, 3, 9")
-    assert of(code, verified(path).all_findings) == [one]
+    assert of(code, verified(path).rows) == [one]
     assert of(code, diff_voters(read_sources([str(path)])).findings) == [one]
 
 
@@ -76,7 +76,7 @@ def test_a_snapshot_with_other_voters_is_the_same_finding_in_every_report(tmp_pa
         "voters 1, 2, 3",
         "voters 1, 2",
     )
-    assert of(code, verified(path).all_findings) == [one]
+    assert of(code, verified(path).rows) == [one]
     assert of(code, diff_voters(read_sources([str(path)])).findings) == [one]
     report = verify_snapshots([open_path(str(path))])
     assert of(code, report.all_findings) == [one]
@@ -96,7 +96,7 @@ def test_a_removed_controller_and_one_to_be_added_are_info_in_every_report(
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
     code = "KT-DIR-NOT-A-VOTER"
     removed = folder / "node-1/data"
-    for findings in (dumped(removed).findings, verified(removed).all_findings):
+    for findings in (dumped(removed).findings, verified(removed).rows):
         assert [finding.severity for finding in of(code, findings)] == [Severity.INFO]
     stranger = make_node(tmp_path / "9", 9, started())
     settings = server(tmp_path / "s.properties", 9, log_dirs=str(stranger))
@@ -111,7 +111,7 @@ def _dump(path: Path) -> tuple[Finding, ...]:
 
 
 def _verify(path: Path) -> tuple[Finding, ...]:
-    return verified(path).all_findings
+    return verified(path).rows
 
 
 def _diff(path: Path) -> tuple[Finding, ...]:

@@ -115,20 +115,20 @@ def test_without_replay_no_state_is_compared() -> None:
     path = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-4/data"
     report = verify(path, replay=False)
     assert not report.all_findings
-    assert not any(snapshot.compared_with for snapshot in report.snapshots)
+    assert not any(snapshot.compared_with for snapshot in report.rows)
 
 
 def test_a_snapshot_by_itself_is_verified_and_has_the_same_hash() -> None:
     whole = states(verify(NODE))
     for offset in (85, 153, 203):
-        (alone,) = verify(snapshot_of(NODE, offset)).snapshots
+        (alone,) = verify(snapshot_of(NODE, offset)).rows
         assert alone.state_hash == whole[offset].state_hash
         assert alone.records == whole[offset].records > 40
 
 
 def test_bootstrap_checkpoints_are_verified_as_such() -> None:
     report = verify(NODE)
-    first = report.snapshots[0]
+    first = report.rows[0]
     assert (first.is_bootstrap, first.records, first.state_hash != "") == (True, 6, True)
     assert not above_info(verify(NODE / "bootstrap.checkpoint"))
 
@@ -150,15 +150,13 @@ def test_leftovers_are_listed_and_not_judged(node: Path) -> None:
     old.rename(old.with_name(f"{old.name}.deleted")).write_bytes(b"garbage")
     report = verify(node)
     assert not above_info(report)
-    listed = [
-        snapshot.state for snapshot in report.snapshots if snapshot.state is not FileState.LIVE
-    ]
+    listed = [snapshot.state for snapshot in report.rows if snapshot.state is not FileState.LIVE]
     assert sorted(listed, key=str) == [FileState.DELETED, FileState.PART]
 
 
 def test_a_deleted_snapshot_that_is_named_is_verified(tmp_path: Path) -> None:
     source = next(FIXTURES.glob("kafka-4.3.0/log-cleaning/**/*.deleted"))
-    (snapshot,) = verify(source).snapshots
+    (snapshot,) = verify(source).rows
     assert snapshot.state_hash
     assert not snapshot.findings
     damaged = tmp_path / source.name

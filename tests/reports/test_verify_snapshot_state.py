@@ -330,5 +330,5 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         report = verify(path)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-        assert report.snapshots[0].records == count + 1
+        assert report.rows[0].records == count + 1
     assert peaks[1] < peaks[0] + (1 << 20), peaks

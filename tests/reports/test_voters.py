@@ -43,12 +43,13 @@ def compared(*paths: object) -> VoterDiff:
 
 def one(path: object) -> NodeDirectory:
     (source,) = compared(path).sources
-    return source.source
+    return source.directory
 
 
 def changes(source: NodeDirectory) -> list[tuple[int, int, str]]:
     return [
-        (entry.offset, entry.epoch, "; ".join(entry.changes)) for entry in source.history.entries
+        (entry.offset, entry.epoch, "; ".join(entry.differences))
+        for entry in source.history.entries
     ]
 
 
@@ -60,7 +61,7 @@ def changes(source: NodeDirectory) -> list[tuple[int, int, str]]:
 def test_the_nodes_of_every_real_cluster_agree(fixtures_dir: Path, cluster: str, name: str) -> None:
     paths = sorted(fixtures_dir.glob(f"{cluster}/node-*/{name}"))
     diff = compared(*paths)
-    assert not diff.differ
+    assert not diff.has_differences
     odd = {finding.code for finding in diff.findings if finding.severity is not Severity.INFO}
     # 3.9.1 only claimed its upgrade, and every node's log has the claim.
     assert odd == ({"KT-LOG-FALSE-UPGRADE"} if cluster == "kafka-3.9.1/upgrade" else set())
@@ -91,7 +92,7 @@ def test_histories_are_the_records_of_the_log(fixtures_dir: Path, cluster: str) 
             (
                 entry.offset,
                 entry.epoch,
-                entry.level
+                entry.kraft_version
                 if entry.voters is None
                 else sorted((voter.id, voter.directory_id) for voter in entry.voters),
             )
@@ -114,7 +115,7 @@ def _shape(data: Any) -> Any:
 def test_a_dynamic_quorum_has_one_history_on_all_its_nodes(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
     diff = compared(*(folder / f"node-{id}/data" for id in (1, 2, 3, 4)))
-    first, *_, fourth = (source.source for source in diff.sources)
+    first, *_, fourth = (source.directory for source in diff.sources)
     assert changes(first) == [
         (-1, 0, "kraft.version 1"),
         (-1, 0, "voters 1, 2, 3"),
@@ -139,7 +140,7 @@ def test_a_dynamic_quorum_has_one_history_on_all_its_nodes(fixtures_dir: Path) -
 def test_the_removed_voter_knows_that_it_was_removed(fixtures_dir: Path) -> None:
     """Its log ends with the record that removed it: the same set, and no contradiction."""
     diff = compared(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data")
-    (source,) = (compared_source.source for compared_source in diff.sources)
+    (source,) = (compared_source.directory for compared_source in diff.sources)
     assert source.end == 81
     assert [entry.offset for entry in source.history.entries][-1] == 80
     (finding,) = diff.findings
@@ -166,7 +167,7 @@ def test_static_voters_are_those_of_the_settings_else_of_the_last_leader(
     assert by_log.in_force.source is VoterSource.LEADER_CHANGE
     assert by_settings.kraft_version == by_log.kraft_version == 0
     other = fixtures_dir / "kafka-3.7.2/static-quorum/node-2/data"
-    assert not compared(folder / "server.properties", other).differ
+    assert not compared(folder / "server.properties", other).has_differences
 
 
 def test_a_snapshot_in_another_order_is_the_same_set(fixtures_dir: Path) -> None:
@@ -178,7 +179,7 @@ def test_a_snapshot_in_another_order_is_the_same_set(fixtures_dir: Path) -> None
     assert alone.newest.voters is not None
     assert [replica.id for replica in alone.newest.voters] == [4, 1, 3]
     assert alone.newest.offset == 166
-    assert not compared(folder, snapshot).differ
+    assert not compared(folder, snapshot).has_differences
 
 
 def test_an_old_snapshot_is_behind_and_no_contradiction(fixtures_dir: Path) -> None:
@@ -186,10 +187,10 @@ def test_an_old_snapshot_is_behind_and_no_contradiction(fixtures_dir: Path) -> N
     old = folder / f"node-1/data/{PARTITION}/00000000000000000056-0000000002.checkpoint"
     diff = compared(old, folder / "node-2/data")
     behind, newest = diff.sources
-    assert behind.behind
+    assert behind.is_behind
     assert behind.differences == ("voter 4 missing here", "voter 1 only here")
     assert not newest.differences
-    assert diff.differ
+    assert diff.has_differences
     assert [(finding.code, finding.severity) for finding in diff.findings] == [
         ("KT-DIR-VOTERS-BEHIND", Severity.INFO)
     ]
@@ -199,7 +200,7 @@ def test_a_snapshot_from_before_the_upgrade_is_behind(fixtures_dir: Path) -> Non
     folder = fixtures_dir / "kafka-4.3.0/upgrade/node-1/data"
     static = folder / PARTITION / "00000000000000000047-0000000002.checkpoint"
     diff = compared(folder, static)
-    assert diff.sources[1].behind
+    assert diff.sources[1].is_behind
     assert diff.sources[1].differences == ("kraft.version 0 → 1",)
     assert [finding.code for finding in diff.findings] == ["KT-DIR-VOTERS-BEHIND"]
 
@@ -220,8 +221,8 @@ def test_a_tar_of_several_nodes_is_as_many_sources(fixtures_dir: Path, tmp_path:
         for id in (2, 3):
             archive.add(folder / f"node-{id}/data", f"node-{id}/data")
     diff = compared(tmp_path / "nodes.tar", folder / "node-4/data")
-    assert [source.source.node.node_id for source in diff.sources] == [2, 3, 4]
-    assert not diff.differ
+    assert [source.directory.node.node_id for source in diff.sources] == [2, 3, 4]
+    assert not diff.has_differences
     assert not diff.findings
 
 
@@ -229,7 +230,7 @@ def test_one_directory_named_twice_is_one_source(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2"
     diff = compared(folder / "data", folder / "server.properties", folder / "data")
     (only,) = diff.sources
-    assert only.source.settings is not None
+    assert only.directory.settings is not None
     assert not diff.findings
 
 
@@ -256,7 +257,7 @@ def test_history_before_and_after_damage_is_kept_with_the_finding(
     data[at.position + 80] ^= 1
     log.write_bytes(data)
     diff = compared(node / "data")
-    (source,) = (compared_source.source for compared_source in diff.sources)
+    (source,) = (compared_source.directory for compared_source in diff.sources)
     assert [(entry.offset, entry.after_damage) for entry in source.history.entries] == [
         (1, False),
         (2, False),
@@ -268,7 +269,7 @@ def test_history_before_and_after_damage_is_kept_with_the_finding(
     assert "a change of voters may be missing" in finding.text
     # Beside an intact node, the gap is no contradiction.
     diff = compared(node / "data", fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-3/data")
-    assert not diff.differ
+    assert not diff.has_differences
     assert [finding.code for finding in diff.findings if finding.severity is not Severity.INFO] == [
         "KT-LOG-CRC"
     ]
@@ -354,6 +355,6 @@ def test_every_verdict_of_the_fixtures_is_proved(fixtures_dir: Path) -> None:
         for entry in (
             entry
             for source in compared(*fixtures_dir.glob(f"{cluster}/node-*/data")).sources
-            for entry in source.source.history.entries
+            for entry in source.directory.history.entries
         ):
-            assert entry.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED)
+            assert entry.commitment in (Commitment.COMMITTED, Commitment.FORMATTED)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.directory.voter_history import Commitment, CommitmentVerdict
+from kraftool.directory.voter_history import Commitment, HistoryEntry
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
@@ -32,10 +32,9 @@ def compared(*paths: Path) -> VoterDiff:
     return diff_voters(read_sources([str(path) for path in paths]))
 
 
-def verdict(diff: VoterDiff, offset: int, source: int = 0) -> CommitmentVerdict:
-    entries = diff.sources[source].source.voter_sets
-    (commitment,) = [entry.verdict for entry in entries if entry.offset == offset]
-    return commitment
+def verdict(diff: VoterDiff, offset: int, source: int = 0) -> HistoryEntry:
+    (entry,) = [one for one in diff.sources[source].directory.voter_sets if one.offset == offset]
+    return entry
 
 
 def added() -> LogBuilder:
@@ -160,21 +159,21 @@ def test_a_set_written_by_hand_needs_a_majority_of_the_set_before_it(tmp_path: P
 def test_what_follows_a_set_written_by_hand_is_no_more_committed_than_it(tmp_path: Path) -> None:
     log = started().control(1, voters(1)).control(1, version()).noops(1, 1)
     node = make_node(tmp_path / "1", 1, log)
-    (source,) = (compared_source.source for compared_source in compared(node).sources)
-    assert [entry.verdict.commitment for entry in source.history.entries][-2:] == [UNKNOWN, UNKNOWN]
+    (source,) = (compared_source.directory for compared_source in compared(node).sources)
+    assert [entry.commitment for entry in source.history.entries][-2:] == [UNKNOWN, UNKNOWN]
     # What stands before it is as committed as it was.
     nodes = [node, *(make_node(tmp_path / str(id), id, started()) for id in (2, 3))]
     assert verdict(compared(*nodes), 2).commitment is COMMITTED
     add_snapshot(node, 10, 1, version(), voters(1))
-    (source,) = (compared_source.source for compared_source in compared(node).sources)
-    assert {entry.verdict.commitment for entry in source.history.entries} == {COMMITTED}
-    assert not any(entry.verdict.by_majority for entry in source.history.entries)
+    (source,) = (compared_source.directory for compared_source in compared(node).sources)
+    assert {entry.commitment for entry in source.history.entries} == {COMMITTED}
+    assert not any(entry.by_majority for entry in source.history.entries)
 
 
 def test_what_stands_before_something_committed_is_committed(tmp_path: Path) -> None:
     node = make_node(tmp_path / "1", 1, added().control(1, voters(2, 3, 4)))
-    (source,) = (compared_source.source for compared_source in compared(node).sources)
-    verdicts = {(entry.offset, entry.verdict.commitment) for entry in source.history.entries}
+    (source,) = (compared_source.directory for compared_source in compared(node).sources)
+    verdicts = {(entry.offset, entry.commitment) for entry in source.history.entries}
     # 11 proves 8, and 8 what is before it; kraft.version is in the batch of the voters at 2.
     assert verdicts == {(1, COMMITTED), (2, COMMITTED), (8, COMMITTED), (11, UNKNOWN)}
 
@@ -195,7 +194,7 @@ def test_records_of_two_epochs_at_one_offset_are_marked(tmp_path: Path) -> None:
     assert finding.offset == 8
     assert "epoch 1" in finding.expected
     assert "voter 5 added, epoch 2" in finding.found
-    assert diff.differ
+    assert diff.has_differences
     # Once one of them is known to be committed, the other is known to be replaced.
     add_snapshot(other, 11, 2, version(), voters(1, 2, 3, 5))
     diff = compared(first, other)
@@ -210,7 +209,7 @@ def test_the_log_that_would_win_an_election_has_the_newest_voters(tmp_path: Path
     (finding,) = [finding for finding in diff.findings if finding.severity is not Severity.INFO]
     assert finding.code == "KT-DIR-VOTERS-CONFLICT"
     assert "a record of epoch 2 that is not such a change" in finding.found
-    assert diff.newest is diff.sources[1].source
+    assert diff.newest_directory is diff.sources[1].directory
     assert diff.sources[0].differences == ("voter 4 only here",)
 
 
@@ -226,7 +225,7 @@ def test_a_log_that_ends_before_the_change_is_no_conflict(tmp_path: Path) -> Non
     other = make_node(tmp_path / "2", 2, started())
     diff = compared(first, other)
     assert [finding.code for finding in diff.findings] == ["KT-DIR-VOTERS-BEHIND"]
-    assert diff.sources[1].behind
+    assert diff.sources[1].is_behind
 
 
 def test_a_directory_without_quorum_state_cannot_prove_by_majority(tmp_path: Path) -> None:

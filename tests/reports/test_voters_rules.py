@@ -46,14 +46,14 @@ def test_logs_of_one_epoch_with_other_voters_differ(
 ) -> None:
     log = LogBuilder().control(1, leader(1, (1, 2, 3)), version(), voters(1, 2, changed))
     diff = compared(node(tmp_path, 1), node(tmp_path, 2, log=log.noops(1, 5)))
-    assert diff.differ
+    assert diff.has_differences
     assert words in "; ".join(word for source in diff.sources for word in source.differences)
 
 
 def test_listener_names_are_compared_in_capitals(tmp_path: Path) -> None:
     lower = started().control(1, voters(1, 2, voter(3, listener="controller")))
     diff = compared(node(tmp_path, 1, log=lower), node(tmp_path, 2))
-    assert not diff.differ
+    assert not diff.has_differences
 
 
 def test_sources_whose_histories_never_meet_differ(tmp_path: Path) -> None:
@@ -72,8 +72,8 @@ def test_another_cluster_is_an_error_and_is_not_compared(tmp_path: Path) -> None
     (finding,) = diff.findings
     assert (finding.code, finding.severity) == ("KT-DIR-CLUSTER-ID", Severity.ERROR)
     assert finding.found == "AnotherClusterIdAAAAAA"
-    assert [source.foreign for source in diff.sources] == [False, True]
-    assert not diff.differ
+    assert [source.is_of_other_cluster for source in diff.sources] == [False, True]
+    assert not diff.has_differences
 
 
 @pytest.mark.parametrize(
@@ -155,11 +155,11 @@ def test_no_controller_is_told_to_stop_on_the_word_of_a_set_written_by_hand(
     kept = [listed for listed in value["voters"] if listed["voterId"] == 2]
     Node(hand).control((VOTERS, {**value, "voters": kept}))
     diff = compared(hand, *healthy)
-    entry = diff.sources[0].source.newest
+    entry = diff.sources[0].directory.newest
     assert entry is not None
     assert entry.offset == last.last_offset + 1
-    assert entry.verdict.commitment is Commitment.UNKNOWN
-    assert "2, 3, 4" in entry.verdict.reason
+    assert entry.commitment is Commitment.UNKNOWN
+    assert "2, 3, 4" in entry.reason
     codes = {finding.code: finding.severity for finding in diff.findings}
     assert codes["KT-LOG-VOTERS-JUMP"] is Severity.WARNING
     for path in healthy:
@@ -193,14 +193,14 @@ def test_a_log_that_parted_before_the_change_is_not_behind_it(tmp_path: Path) ->
     on = common.copy().control(2, leader(3, (2, 3, 4))).noops(2, 1)
     won = [node(tmp_path, id, log=on, epoch=2, leader_id=3) for id in (3, 4)]
     diff = compared(lost, *won)
-    assert diff.newest is diff.sources[1].source
-    assert not any(source.behind for source in diff.sources)
+    assert diff.newest_directory is diff.sources[1].directory
+    assert not any(source.is_behind for source in diff.sources)
     assert {finding.code for finding in diff.findings} == {"KT-DIR-VOTERS-CONFLICT"}
     assert "has epoch 2" in diff.findings[0].found
     assert diff.sources[0].differences == ("voter 4 missing here",)
     # The same history, only shorter, is still behind.
     short = node(tmp_path, 3, log=common.copy().noops(1, 3), leader_id=2)
-    assert compared(lost, short).sources[1].behind
+    assert compared(lost, short).sources[1].is_behind
 
 
 def test_the_places_of_a_kind_in_one_file_are_one_finding_with_their_number(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_a_leader_that_was_removed_since_is_info(tmp_path: Path) -> None:
 def test_current_voters_matter_at_kraft_version_0_only(fixtures_dir: Path, tmp_path: Path) -> None:
     static = copied(fixtures_dir / "kafka-3.7.2/static-quorum/node-1", tmp_path / "static")
     state = static / "data" / PARTITION / "quorum-state"
-    data = quorum_state.decode(state.read_bytes())[0].state
+    data = quorum_state.decode(state.read_bytes())[0].quorum_state
     assert data is not None
     assert findings(static / "server.properties") == []
     state.write_bytes(state.read_bytes().replace(b'{"voterId":3}', b'{"voterId":4}'))
@@ -267,9 +267,9 @@ def test_a_leader_elected_by_others_than_the_voters_is_told(tmp_path: Path) -> N
 
 def test_settings_without_a_directory_are_a_source(tmp_path: Path) -> None:
     diff = compared(node(tmp_path, 1), server(tmp_path / "s.properties", 2))
-    assert [source.source.kind for source in diff.sources] == ["data directory", "settings"]
+    assert [source.directory.kind for source in diff.sources] == ["data directory", "settings"]
     assert not diff.findings
-    assert not diff.differ
+    assert not diff.has_differences
 
 
 def test_static_voters_on_a_dynamic_quorum_are_ignored(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_an_ipv6_endpoint_is_told_with_its_brackets(tmp_path: Path) -> None:
     (judged,) = read_sources([str(settings)])
     source = judged.directory
     assert source.settings is not None
-    assert source.settings.advertised["CONTROLLER"].host == "2001:db8::2"
+    assert source.settings.advertised_endpoints["CONTROLLER"].host == "2001:db8::2"
     assert only(node(tmp_path, 1), settings).found == "CONTROLLER://[2001:db8::2]:9092"
 
 
@@ -354,7 +354,7 @@ def test_static_voters_that_differ_are_an_error(fixtures_dir: Path, tmp_path: Pa
     reported = findings(*paths)
     assert ("STATIC-DIFFER", Severity.ERROR) in reported
     assert ("STATIC-DIFFER", Severity.WARNING) in reported  # nor those that elected the leader
-    assert compared(*paths).differ
+    assert compared(*paths).has_differences
 
 
 EDITED = "KT-DIR-NODE-ID-EDITED"

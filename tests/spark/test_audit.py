@@ -14,16 +14,13 @@ from jsonschema import Draft202012Validator
 
 pytest.importorskip("pyspark")
 
-from kraftool.reports.doctor.doctor_json import doctor_document
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.files.locations import open_paths
 from kraftool.reports.findings.kinds.signatures import LOST_LOG
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.verify.log import verify_logs
-from kraftool.reports.verify.log_json import verify_log_document
 from kraftool.reports.verify.snapshot import verify_snapshots
-from kraftool.reports.verify.snapshot_json import verify_snapshot_document
 from kraftool.spark.audit.collect import AuditRequest
 from kraftool.spark.audit.findings_table import add, compared, open_table
 from kraftool.spark.audit.run import audit
@@ -69,13 +66,11 @@ def _all_findings(value: Any) -> Iterator[dict[str, Any]]:
 def findings_by_command(path: str) -> set[tuple[object, ...]]:
     """What the commands say about one directory, each with the command's name."""
     locations, findings = locations_of([path])
-    documents = {"doctor": json_value(doctor_document(diagnose(examine(locations, findings))))}
+    documents = {"doctor": json_value(diagnose(examine(locations, findings)))}
     opened, unopened = open_paths([path])
-    documents["verify-log"] = json_value(
-        verify_log_document(verify_logs(opened, unopened=unopened))
-    )
+    documents["verify-log"] = json_value(verify_logs(opened, unopened=unopened))
     report = verify_snapshots(open_paths([path])[0], unopened=unopened)
-    documents["verify-snapshot"] = json_value(verify_snapshot_document(report))
+    documents["verify-snapshot"] = json_value(report)
     return {
         (by, *(finding[key] for key in PLACE))
         for by, value in documents.items()

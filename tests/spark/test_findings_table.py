@@ -25,9 +25,7 @@ STARTED = 1_700_000_000_000
 def crc(offset: int, text: str = "wrong", cluster: str = "a") -> FleetFinding:
     finding = log_kinds.CRC.at(f"/{cluster}/log", text, position=offset * 100, offset=offset)
     directory = f"/{cluster}"
-    return FleetFinding(
-        finding=finding, cluster=cluster, directory=directory, directories=(directory,)
-    )
+    return FleetFinding(finding=finding, cluster=cluster, directory=directory, paths=(directory,))
 
 
 def run(out: Path, findings: Sequence[FleetFinding], since: str = "last") -> SinceRun:

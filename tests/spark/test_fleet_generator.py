@@ -38,7 +38,7 @@ def told(*directories: Path) -> Iterator[Finding]:
     locations, unread = locations_of(paths)
     assert not unread
     yield from diagnose(examine(locations, unread, lambda _name, _size: None)).findings
-    yield from verify_logs([open_path(path) for path in paths]).all_findings
+    yield from verify_logs([open_path(path) for path in paths]).rows
     yield from verify_snapshots([open_path(path) for path in paths]).all_findings
 
 
@@ -117,7 +117,7 @@ def test_a_large_cluster_is_as_large_as_asked_for_and_healthy_too(tmp_path: Path
     assert size > 10 * sum(path.stat().st_size for path in small[0].glob(f"{PARTITION}/*.log"))
     # Its snapshots are reckoned, not replayed: verify-snapshot compares them with the log.
     compared = verify_snapshots([open_path(str(large[0]))])
-    assert len([snapshot for snapshot in compared.snapshots if snapshot.compared_with]) > 2
+    assert len([snapshot for snapshot in compared.rows if snapshot.compared_with]) > 2
     assert weighty(*large) == []
 
 

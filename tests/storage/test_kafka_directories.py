@@ -52,7 +52,7 @@ def copied(path: Path, target: Path) -> Path:
 
 
 def worth_telling(path: Path) -> set[tuple[str, str, str]]:
-    findings = verify_logs([open_path(str(path))]).all_findings
+    findings = verify_logs([open_path(str(path))]).rows
     return {
         (finding.code, Path(finding.file).name, finding.text)
         for finding in findings

@@ -291,8 +291,12 @@ def test_an_election_of_a_node_that_knows_nothing(tmp_path: Path) -> None:
     log.close()
     decoded, problems = quorum_state.decode((tmp_path / PARTITION / "quorum-state").read_bytes())
     assert not problems
-    assert decoded.state is not None
-    assert (decoded.state.leader_epoch, decoded.state.leader_id, decoded.state.voted_id) == (
+    assert decoded.quorum_state is not None
+    assert (
+        decoded.quorum_state.leader_epoch,
+        decoded.quorum_state.leader_id,
+        decoded.quorum_state.voted_id,
+    ) == (
         0,
         -1,
         -1,
@@ -328,7 +332,7 @@ def test_verify_log_finds_nothing_in_what_was_written(tmp_path: Path) -> None:
     log.truncate(140)
     log.flush(140)
     log.close()
-    assert verify_logs([open_path(str(tmp_path))]).all_findings == ()
+    assert verify_logs([open_path(str(tmp_path))]).rows == ()
     decoded, _ = checkpoint_files.decode_leader_epochs(
         (tmp_path / PARTITION / "leader-epoch-checkpoint").read_bytes()
     )

@@ -16,7 +16,6 @@ from textual.pilot import Pilot
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.text.json_document import json_object
 from kraftool.reports.voters.diff import diff_voters
-from kraftool.reports.voters.voters_json import diff_voters_document
 from kraftool.tui.screens import voters as voters_module
 from kraftool.tui.screens.voters import VotersScreen
 from kraftool.watching import voter_board
@@ -66,7 +65,7 @@ def test_it_says_what_diff_voters_says(folder: Path) -> None:
     paths = copied(folder, 1, 2, 3)
 
     async def body(pilot: Pilot[None], view: VotersScreen) -> None:
-        expected = diff_voters_document(diff_voters(read_sources(paths)))
+        expected = diff_voters(read_sources(paths))
         assert view.as_json() == json_object(expected)
         text = shown(pilot)
         assert "· all sources have the same voters" in text, "the removed voter is a note"

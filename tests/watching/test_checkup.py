@@ -105,7 +105,7 @@ def test_one_look_says_nothing_of_what_only_time_shows() -> None:
     assert first.view is not None
     report = live_health(first)
     assert not {finding.code for finding in report.findings} & {"KT-LIVE-IDLE", "KT-LIVE-STUCK"}
-    assert report.commits_per_s is None
+    assert report.commits_per_second is None
 
 
 def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None:

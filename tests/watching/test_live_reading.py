@@ -66,15 +66,17 @@ def test_the_leaders_log_gives_the_history_of_its_own_directory(
         diff, unobserved = await asyncio.to_thread(voter_board.compare, sources, Task())
         assert unobserved == ""
         live, directory = diff.sources
-        assert live.source.is_live
+        assert live.directory.is_live
         assert [
-            entry.identity for entry in live.source.history.entries if entry.origin.value == "log"
+            entry.identity
+            for entry in live.directory.history.entries
+            if entry.origin.value == "log"
         ] == [
             entry.identity
-            for entry in directory.source.history.entries
+            for entry in directory.directory.history.entries
             if entry.origin.value == "log"
         ]
-        assert not diff.differ
+        assert not diff.has_differences
         rows = {row.holders for row in history_rows(diff)}
         assert ("L", "L") in rows
 
@@ -115,9 +117,9 @@ def test_metadata_is_read_whole_once_and_then_only_what_came() -> None:
             ("Fetch", leader.end)
         }
         assert second.cluster is not None
-        assert second.cluster.brokers == first.cluster.brokers
+        assert second.cluster.registered_brokers == first.cluster.registered_brokers
         judged = live_health(_picture(view), second)
-        assert judged.cluster is second.cluster
+        assert judged.cluster_health is second.cluster
         assert {finding.code for finding in second.cluster.findings} <= {
             finding.code for finding in judged.findings
         }
@@ -162,6 +164,6 @@ def test_nothing_is_said_of_metadata_that_nobody_was_asked_for() -> None:
 def test_directories_alone_ask_nobody(surveyed: Callable[[QuorumView], None]) -> None:
     diff, unobserved = voter_board.compare(Sources(directories=(str(DIRECTORY),)), Task())
     assert unobserved == ""
-    assert [source.source.name for source in diff.sources] == [
+    assert [source.directory.name for source in diff.sources] == [
         source.name for source in read_sources([str(DIRECTORY)])
     ]

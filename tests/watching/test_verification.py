@@ -51,7 +51,7 @@ def test_it_finds_what_both_commands_find(fixtures_dir: Path, tmp_path: Path) ->
     directory = _damaged(fixtures_dir, tmp_path)
     verification = verify(str(directory), 0, Task())
     locations, _ = open_paths([str(directory)])
-    both = {*verify_logs(locations).all_findings, *verify_snapshots(locations).all_findings}
+    both = {*verify_logs(locations).rows, *verify_snapshots(locations).all_findings}
     assert set(verification.findings) == both
     assert len(verification.findings) == len(both)
     assert verification.findings[0].severity is Severity.ERROR

@@ -33,7 +33,7 @@ def test_what_nodes_told_is_compared_before_any_log_is_read() -> None:
     assert {voter.id for voter in comparison.voters.voters} == {
         voter.replica.id for voter in picture.view.voters
     }
-    assert not comparison.differ
+    assert not comparison.has_differences
     assert len(comparison.sources) == len(picture.view.nodes)
 
 

@@ -187,7 +187,7 @@ class HealthScreen(TaskView):
         return joined(*parts)
 
     def _not_looked_at(self) -> Iterable[str]:
-        if self._live is not None and self._live.cluster is None:
+        if self._live is not None and self._live.cluster_health is None:
             yield "brokers and partitions"
         if self._examined is None and self.sources.directories:
             yield "directories" if self._partly is None else "the other directories"
@@ -196,11 +196,12 @@ class HealthScreen(TaskView):
         live, examined = self._live, self._examined
         if live is not None and live.view.quorum is not None:
             yield f"{len(live.judgement.ready)} of {many(len(live.view.voters), 'voter')} ready"
-            if live.commits_per_s is not None:
-                yield f"{live.commits_per_s:.1f} records/s"
-        if live is not None and live.cluster is not None:
-            cluster = live.cluster
-            yield f"{many(len(cluster.brokers), 'broker')}, {many(cluster.partitions, 'partition')}"
+            if live.commits_per_second is not None:
+                yield f"{live.commits_per_second:.1f} records/s"
+        if live is not None and live.cluster_health is not None:
+            cluster = live.cluster_health
+            brokers = many(len(cluster.registered_brokers), "broker")
+            yield f"{brokers}, {many(cluster.partitions, 'partition')}"
         if examined is not None:
             yield f"directories {max(self._at_ms - examined.at_ms, 0) // 1000} s ago"
         if not self._with_info:

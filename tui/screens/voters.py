@@ -25,7 +25,6 @@ from kraftool.reports.text.words import many
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.matrix import HistoryRow, VoterMark
-from kraftool.reports.voters.voters_json import diff_voters_document
 from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import MEANINGS, SIGNS, joined, place, shortened, tail
 from kraftool.tui.table import ReportTable, Row
@@ -157,7 +156,7 @@ class VotersScreen(TaskView):
         report = self.watch_app.overview.report
         statuses = [overall_status((finding.severity for finding in diff.findings),
                                    is_complete=self._is_whole())]  # fmt: skip
-        telling = sum(source.source.in_force is not None for source in diff.sources)
+        telling = sum(source.voter_set is not None for source in diff.sources)
         count = len(diff.sources)
         words = "all sources have the same voters" if count > 1 else "1 source reports the voters"
         if telling < count:
@@ -166,7 +165,7 @@ class VotersScreen(TaskView):
         if diff.voters is None:
             statuses.append(Status.WARN)
             words = "voters unknown: no source reports them"
-        elif diff.differ:
+        elif diff.has_differences:
             statuses.append(Status.BAD)
             words = "voters differ"
         is_pending = report is not None and report.is_live and report.voters.is_uncommitted
@@ -199,22 +198,24 @@ class VotersScreen(TaskView):
         for letter, source in zip(matrix.letters(diff), diff.sources, strict=True):
             words, is_bad = matrix.standing(source)
             text = self.text(f"{words}: " if words else "", "bad" if is_bad else "warn")
-            reporting = sum(one.source.in_force is not None for one in diff.sources)
-            if source.source is diff.newest and (diff.differ or reporting < len(diff.sources)):
+            reporting = sum(one.voter_set is not None for one in diff.sources)
+            if source.directory is diff.newest_directory and (
+                diff.has_differences or reporting < len(diff.sources)
+            ):
                 text = self.text("newest voters: ", "name")
-            if source.source.name in self._stale:
+            if source.source in self._stale:
                 text.append_text(self.text("▲ stale: ", "warn"))
             about = [*matrix.about(source)]
-            if source.source.name in silent:
+            if source.source in silent:
                 text, about = self.text("▲ does not answer", "warn"), []
-            elif source.source.in_force is None:
+            elif source.voter_set is None:
                 about.append("reports no voter set")
             if self.columns < _NARROW:
                 about = [one for one in about[1:] if not one.startswith("directory ")] or about
             text = joined(text, self.text(", ".join(about), "quiet"))
             # A name is cut only where the rest of the line needs the room.
-            name = tail(source.source.name, max(self.columns - text.cell_len - 12, 24))
-            yield f"{letter}\0{source.source.name}", (
+            name = tail(source.source, max(self.columns - text.cell_len - 12, 24))
+            yield f"{letter}\0{source.source}", (
                 self.text(letter, "name"), self.text(name), text,
             )  # fmt: skip
 
@@ -237,7 +238,7 @@ class VotersScreen(TaskView):
     def _history(self, diff: VoterDiff) -> Iterator[Row]:
         for row in reversed(matrix.history_rows(diff)):  # what is new comes first
             entry = row.entry
-            commitment = entry.verdict.commitment
+            commitment = entry.commitment
             yield (
                 _key(row),
                 (
@@ -283,8 +284,8 @@ class VotersScreen(TaskView):
             for row in matrix.history_rows(diff):
                 if _key(row) == history.cursor_key:
                     entry = row.entry
-                    commitment = entry.verdict.commitment
-                    reason = matrix.reason(entry) or entry.verdict.reason
+                    commitment = entry.commitment
+                    reason = matrix.reason(entry) or entry.reason
                     commitment_text = (
                         f"{commitment.value}: {reason}" if reason else commitment.value
                     )
@@ -293,8 +294,8 @@ class VotersScreen(TaskView):
                     yield "place", self.text(f"{entry.file} position {entry.position}", "quiet")
         elif sources.has_focus:
             for source in diff.sources:
-                if (sources.cursor_key or "").partition("\0")[2] == source.source.name:
-                    yield "source", self.text(source.source.name, "name")
+                if (sources.cursor_key or "").partition("\0")[2] == source.source:
+                    yield "source", self.text(source.source, "name")
                     for words in source.differences:
                         yield "", self.text(words, "bad")
 
@@ -308,17 +309,17 @@ class VotersScreen(TaskView):
 
     def as_json(self) -> dict[str, Any]:
         diff = self._diff
-        return json_object(None if diff is None else diff_voters_document(diff))
+        return json_object(diff)
 
     def as_rows(self) -> Iterable[Sequence[object]]:
         diff = self._diff
         if diff is None:
             return
-        names = [source.source.name for source in diff.sources]
+        names = [source.source for source in diff.sources]
         yield "offset", "epoch", "change", "commitment", "reason", *names
         for row in matrix.history_rows(diff):
             entry = row.entry
-            verdict_cells = entry.verdict.commitment.value, entry.verdict.reason
+            verdict_cells = entry.commitment.value, entry.reason
             yield entry.offset, entry.epoch, matrix.change(entry), *verdict_cells, *row.holders
 
 

@@ -47,7 +47,7 @@ def difference(old: LoadedState, new: LoadedState) -> StateComparison:
     kept: dict[str, list[EntityChange]] = {}
     for change in changes(old.image, new.image):
         counts.add(change)
-        of_kind = kept.setdefault(change.kind, [])
+        of_kind = kept.setdefault(change.entity_kind, [])
         if len(of_kind) < _KEPT:
             of_kind.append(change)
     rows: list[ChangeRow] = []
@@ -71,7 +71,7 @@ def _of_kind(kind: str, entity_changes: list[EntityChange], counts: Counts) -> l
     text = ", ".join(f"{count} {word}" for word, count in by_type.items() if count)
     rows = [ChangeRow(depth=0, name=TITLES[kind], text=text)]
     for change in entity_changes:
-        sign = _SIGNS[change.type.value]
+        sign = _SIGNS[change.change_type.value]
         rows.append(
             ChangeRow(depth=1, sign=sign, name=change_name(change), text=what_it_was(change))
         )

@@ -82,7 +82,7 @@ def _differing(
         if claim == offset or (offset == log.start and claim is not None and claim < offset):
             continue
         yield kinds.EPOCHS_DIFFER.at(
-            file.name,
+            file.file,
             f"the log has the start of epoch {epoch} at another offset",
             offset=offset,
             expected=f"{epoch} {offset}",
@@ -93,7 +93,7 @@ def _differing(
         inside = log.start < offset < log.end
         if inside and epoch not in expected:
             yield kinds.EPOCHS_DIFFER.at(
-                file.name,
+                file.file,
                 f"the log has no batch of epoch {epoch}",
                 offset=offset,
                 found=f"{epoch} {offset}",
@@ -105,9 +105,9 @@ def _empty(file: FileReport) -> Finding:
     """Kafka creates the file without a byte. It writes the epochs of the first batch under another
     name that it then changes: beside batches, a crash of the machine or a failed copy left it."""
     if file.size:
-        return kinds.EPOCHS_EMPTY.at(file.name, "it has no epoch")
+        return kinds.EPOCHS_EMPTY.at(file.file, "it has no epoch")
     return kinds.EPOCHS_EMPTY.at(
-        file.name,
+        file.file,
         "it has no byte, and Kafka writes the file with the first batch of the log",
         position=0,
         severity=Severity.WARNING,

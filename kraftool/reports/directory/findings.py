@@ -95,7 +95,7 @@ def _settled(
     lost = lost_by(file, segments, case.files, case.summary) if file in segments else None
     is_last = file not in segments or file is segments[-1]
     for finding in findings:
-        if file.name in case.cut and not _is_before_the_cut(finding):
+        if file.file in case.cut and not _is_before_the_cut(finding):
             continue
         if finding.code in DAMAGES:
             known = with_exit(finding, file, case.summary)
@@ -127,33 +127,33 @@ def _meta_properties(case: NodeDirectory) -> Iterator[Finding]:
     if not isinstance(meta, MetaProperties) or not meta.accepted:
         return
     if meta.version == 0 and meta.node_id is None and case.has_partition:
-        yield dir_kinds.META.at(file.name, _no_node_id(meta, file), field="broker.id")
+        yield dir_kinds.META.at(file.file, _no_node_id(meta, file), field="broker.id")
     elif meta.version == 0:
-        yield dir_kinds.META_V0.at(file.name, "it has version 0")
+        yield dir_kinds.META_V0.at(file.file, "it has version 0")
     if meta.node_id is not None and meta.node_id < 0:
         yield dir_kinds.META.at(
-            file.name, "it has a negative node.id", field="node.id", found=str(meta.node_id)
+            file.file, "it has a negative node.id", field="node.id", found=str(meta.node_id)
         )
     if meta.directory_id is not None and is_reserved_directory(meta.directory_id):
         yield dir_kinds.META.at(
-            file.name,
+            file.file,
             "it has a reserved directory.id",
             field="directory.id",
             found=meta.directory_id,
         )
     if meta.cluster_id == "":
         yield dir_kinds.CLUSTER_ID_EMPTY.at(
-            file.name, "there is nothing after cluster.id=", field="cluster.id"
+            file.file, "there is nothing after cluster.id=", field="cluster.id"
         )
-    if meta.directory_id is None and case.summary.kraft_version.level > 0:
-        yield dir_kinds.NO_DIRECTORY_ID.at(file.name, "there is no directory.id")
+    if meta.directory_id is None and case.summary.finalized_kraft_version.level > 0:
+        yield dir_kinds.NO_DIRECTORY_ID.at(file.file, "there is no directory.id")
     wanted = case.settings.node_id if case.settings is not None else None
     if wanted is not None and meta.node_id is not None and meta.node_id != wanted:
         sets = [entry.voters for entry in case.history.entries if entry.voters is not None]
         newest = sets[-1] if sets else NO_VOTERS
         is_edited = edited_node_id(meta.node_id, meta.directory_id, wanted, newest) is not None
         yield dir_kinds.NODE_ID.at(
-            file.name,
+            file.file,
             f"it was edited: the directory.id is voter {wanted}'s"
             if is_edited
             else "the directory of another node",
@@ -170,7 +170,7 @@ def _no_node_id(meta: MetaProperties, file: FileReport) -> str:
     if file.size == 0:
         return f"the file is empty: {text}"
     # Kafka reads the file as Latin-1, where the mark of UTF-8 is three letters of the first key.
-    if any(key.startswith("\xef\xbb\xbf") for key, _ in meta.unknown):
+    if any(key.startswith("\xef\xbb\xbf") for key in meta.unknown):
         text += ": the file begins with a byte order mark, which became part of the first key"
     return text
 
@@ -182,12 +182,12 @@ def _quorum_state(case: NodeDirectory) -> Iterator[Finding]:
             yield dir_kinds.QUORUM_STATE_MISSING.at(case.path, "there is no quorum-state")
         return
     content, log = file.content, case.summary.log
-    if not isinstance(content, QuorumStateFile) or content.state is None or log is None:
+    if not isinstance(content, QuorumStateFile) or content.quorum_state is None or log is None:
         return
-    epoch, last = content.state.leader_epoch, log.last_epoch
+    epoch, last = content.quorum_state.leader_epoch, log.last_epoch
     if last is not None and epoch < last:
         yield dir_kinds.QUORUM_STATE_BEHIND.at(
-            file.name,
+            file.file,
             "the epoch is below that of the log's last batch",
             field="leaderEpoch",
             expected=f"{last} or more",
@@ -278,7 +278,7 @@ def _latest_epoch(case: NodeDirectory) -> int:
 
 
 def _false_upgrade(case: NodeDirectory) -> Iterator[Finding]:
-    level = case.summary.kraft_version.level
+    level = case.summary.finalized_kraft_version.level
     claimed = [
         feature.level for feature in case.summary.features if feature.name == "kraft.version"
     ]
@@ -298,7 +298,7 @@ def _transactions(case: NodeDirectory) -> Iterator[Finding]:
 def _swaps(case: NodeDirectory) -> Iterator[Finding]:
     for file in case.files:
         if file.state is FileState.SWAP and file.basename.endswith(".log.swap"):
-            yield log_kinds.SWAP.at(file.name, f"{file.size} bytes of a segment")
+            yield log_kinds.SWAP.at(file.file, f"{file.size} bytes of a segment")
 
 
 def _leftovers(case: NodeDirectory) -> Iterator[Finding]:
@@ -307,7 +307,7 @@ def _leftovers(case: NodeDirectory) -> Iterator[Finding]:
         if files:
             total = sum(file.size for file in files)
             several = f"{len(files)} files are" if len(files) > 1 else "1 file is"
-            where = files[0].name if len(files) == 1 else case.path
+            where = files[0].file if len(files) == 1 else case.path
             yield dir_kinds.LEFTOVER.at(where, f"{several} {words}, {total} bytes")
 
 
@@ -338,7 +338,7 @@ def _may_have_voted(case: NodeDirectory) -> bool:
         return False
     file = case.one(FileKind.QUORUM_STATE)
     content = file.content if file is not None else None
-    return not isinstance(content, QuorumStateFile) or content.state is None
+    return not isinstance(content, QuorumStateFile) or content.quorum_state is None
 
 
 _RULES: tuple[Callable[[NodeDirectory], Iterator[Finding]], ...] = (
@@ -365,7 +365,7 @@ def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
         if log is None or not log.is_metadata:
             continue
         for fault in seam_faults(before, log.walked):
-            yield log_finding(file.name, fault)
+            yield log_finding(file.file, fault)
         before = before.joined(log.walked)
 
 

@@ -34,7 +34,7 @@ def index_findings(case: NodeDirectory) -> Iterator[Finding]:
     """Yield what is odd about the indexes of a directory in which no Kafka runs."""
     if case.is_running:
         return
-    files = [file for file in case.files if file.name not in case.cut]
+    files = [file for file in case.files if file.file not in case.cut]
     segments = {
         base_offset(report): report
         for report in files
@@ -60,26 +60,26 @@ def index_findings(case: NodeDirectory) -> Iterator[Finding]:
 def _zeros(file: FileReport, entries: EntryList, segment: FileReport) -> Iterator[Finding]:
     """Zeros at the end of a file that does not have the size of a preallocated one."""
     size = _ENTRY_SIZES[file.kind]
-    if not entries.zero_tail or file.size == _PREALLOCATED // size * size:
+    if not entries.preallocated_size or file.size == _PREALLOCATED // size * size:
         return
     if segment.log is None or not segment.log.batches:
         return
-    if entries.count:
+    if entries.entries:
         yield log_kinds.INDEX_DIFFERS.at(
-            file.name,
+            file.file,
             "zeros follow the entries, and the file does not have the size of a preallocated one",
-            position=entries.count * size,
-            found=f"{entries.zero_tail} bytes of zeros",
+            position=entries.entries * size,
+            found=f"{entries.preallocated_size} bytes of zeros",
             severity=Severity.INFO,
             advice=_REBUILT,
         )
     else:
         yield log_kinds.INDEX.at(
-            file.name,
+            file.file,
             "all bytes are zero, and the file does not have the size of a preallocated one",
             position=0,
             expected=f"entries, or {_PREALLOCATED // size * size} bytes",
-            found=f"{entries.zero_tail} bytes of zeros",
+            found=f"{entries.preallocated_size} bytes of zeros",
         )
 
 
@@ -90,14 +90,14 @@ def _beyond(
     if not isinstance(last, OffsetPosition) or last.position < segment.size:
         return
     finding = log_kinds.INDEX_DIFFERS.at(
-        file.name,
+        file.file,
         "the last entry points beyond the end of the segment",
         offset=last.offset,
         expected=f"a position below {segment.size}",
         found=str(last.position),
     )
     if is_active:
-        finding = left_by_truncation(finding, segment.log, roomy=entries.zero_tail > 0)
+        finding = left_by_truncation(finding, segment.log, roomy=entries.preallocated_size > 0)
     yield finding
 
 
@@ -109,14 +109,14 @@ def _short(pair: dict[FileKind, FileReport]) -> Iterator[Finding]:
     offsets, moments = index.content, times.content
     if not isinstance(offsets, EntryList) or not isinstance(moments, EntryList):
         return
-    least = moments.count - _MORE_TIMES
-    if offsets.count < least and not offsets.zero_tail:
+    least = moments.entries - _MORE_TIMES
+    if offsets.entries < least and not offsets.preallocated_size:
         yield log_kinds.INDEX_DIFFERS.at(
-            index.name,
-            f"entries are missing at its end: the time index has {moments.count}",
-            position=offsets.count * OFFSET_ENTRY_SIZE,
+            index.file,
+            f"entries are missing at its end: the time index has {moments.entries}",
+            position=offsets.entries * OFFSET_ENTRY_SIZE,
             expected=f"{least} entries or more",
-            found=str(offsets.count),
+            found=str(offsets.entries),
             severity=Severity.INFO,
             advice=_REBUILT,
         )

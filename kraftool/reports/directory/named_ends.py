@@ -42,7 +42,7 @@ def named_ends(case: NodeDirectory) -> Iterator[Finding]:
     if named:
         offset, file, words = max(named, key=lambda item: item[0])
         yield log_kinds.END_LOST.at(
-            file.name, f"the log ends at {end}, but {words} {offset}", offset=offset
+            file.file, f"the log ends at {end}, but {words} {offset}", offset=offset
         )
 
 

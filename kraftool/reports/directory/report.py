@@ -13,9 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.json_marks import Count, Hidden, Moment, in_json
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.names import FileState
 from kraftool.directory.directory_summary import summarize_directory
 from kraftool.directory.file_report import FileReport, ReadOptions, read_file
-from kraftool.directory.metadata_summary import NodeIds
+from kraftool.directory.metadata_summary import LogExtent, NodeIds
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.reading import Progress, ReadFile, Reading, settings_in
 from kraftool.directory.repairs import RepairTrace
@@ -29,6 +32,8 @@ from kraftool.reports.files.snapshot_advice import DAMAGES
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import repair as kinds
+from kraftool.reports.text.json_form import form
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.paths import Location, LocationKind
@@ -36,19 +41,96 @@ from kraftool.storage.repair_journal import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogTotals:
+    """All segments together."""
+
+    segments: Count
+    size: int
+    batches: Count
+    records: Count
+    start_offset: int
+    end_offset: int
+    """One beyond the last offset."""
+    intact_end_offset: int
+    """The offset at which Kafka would cut the log if it started on it."""
+    first_epoch: int | None
+    last_epoch: int | None
+    epochs: Count
+    first_timestamp: Moment | None
+    last_timestamp: Moment | None
+    leader_changes: Count
+
+
+@form
+def log_totals(log: LogExtent) -> LogTotals:
+    return LogTotals(
+        segments=log.segments,
+        size=log.size,
+        batches=log.batches,
+        records=log.records,
+        start_offset=log.start,
+        end_offset=log.end,
+        intact_end_offset=log.intact_end,
+        first_epoch=log.first_epoch,
+        last_epoch=log.last_epoch,
+        epochs=len({entry.epoch for entry in log.epochs}),
+        first_timestamp=log.first_timestamp,
+        last_timestamp=log.last_timestamp,
+        leader_changes=log.leader_changes,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRow:
+    """A file in CSV."""
+
+    file: str
+    path: str
+    kind: FileKind
+    state: FileState
+    is_known_by_name: bool
+    size: int
+    findings: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DumpReport:
-    """The content of a PATH: directories, or files by themselves, and problems of the whole."""
+    """The content of a PATH: a summary for each data directory, every file, and the findings.
+    Offsets are places in the log, positions are bytes in a file."""
 
     path: str
-    kind: LocationKind
+    path_kind: LocationKind
     directories: tuple[JudgedDirectory, ...] = ()
     files: tuple[FileReport, ...] = ()
+    """Files that belong to no directory; the one that was asked for."""
     findings: tuple[Finding, ...] = ()
-    """Those that belong to no directory: of the PATH as a whole, and of single files."""
-    problems: tuple[EntryProblem, ...] = ()
+    """Those of no directory."""
+    problems: Hidden[tuple[EntryProblem, ...]] = ()
     """What could not be read or was passed over."""
-    history: VoterHistory = NO_HISTORY
+    history: Hidden[VoterHistory] = NO_HISTORY
     """Of the single files, taken together."""
+
+    @property
+    @in_json
+    def finding_counts(self) -> FindingCounts:
+        return finding_counts(self.all_findings)
+
+    @property
+    def rows(self) -> tuple[FileRow, ...]:
+        """Every file."""
+        of_directories = (file for one in self.directories for file in one.directory.files)
+        return tuple(
+            FileRow(
+                file=file.file,
+                path=file.path,
+                kind=file.kind,
+                state=file.state,
+                is_known_by_name=file.known_by_name,
+                size=file.size,
+                findings=len(file_findings(file)),
+            )
+            for file in (*self.files, *of_directories)
+        )
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
@@ -86,7 +168,7 @@ def read_location(
             continue
         seen = view(entry)
         file = reading.read(entry, options, seen.observers, progress, read)
-        more[file.name] = seen.end(file)
+        more[file.file] = seen.end(file)
     return _report(location, reading, more, is_compared=is_compared)
 
 
@@ -115,7 +197,7 @@ def read_together(
         file = reading.read(entry, _DEFAULT, observers, progress)
         earlier: Sequence[Finding] = ()
         for part, more in zip(parts, found, strict=True):
-            more[file.name] = earlier = (*earlier, *part.end(file))
+            more[file.file] = earlier = (*earlier, *part.end(file))
     reports: list[DumpReport] = []
     before: tuple[_More, bool] | None = None
     for asked in zip(found, is_compared, strict=True):
@@ -135,7 +217,7 @@ def with_comparison(report: DumpReport) -> DumpReport:
 def unopened_report(path: str, error: KraftoolError) -> DumpReport:
     """The report of a PATH that could not be opened: that alone."""
     kind = LocationKind.DATA_DIRECTORY if os.path.isdir(path) else LocationKind.FILE
-    return DumpReport(path=path, kind=kind, findings=(unopened(path, error),))
+    return DumpReport(path=path, path_kind=kind, findings=(unopened(path, error),))
 
 
 def _report(location: Location, reading: Reading, more: _More, *, is_compared: bool) -> DumpReport:
@@ -148,7 +230,7 @@ def _report(location: Location, reading: Reading, more: _More, *, is_compared: b
 
     def of_file(file: FileReport) -> Sequence[Finding]:
         own = file_findings(file, is_alone=is_alone)
-        return own if file.is_misplaced else (*own, *more.get(file.name, ()))
+        return own if file.is_misplaced else (*own, *more.get(file.file, ()))
 
     directories = [
         _judged(directory, of_file, is_compared=is_compared)
@@ -171,7 +253,7 @@ def _report(location: Location, reading: Reading, more: _More, *, is_compared: b
         findings.append(dir_kinds.NOTHING.at(location.path, "no Kafka file was found here"))
     return DumpReport(
         path=location.path,
-        kind=location.kind,
+        path_kind=location.kind,
         directories=tuple(directories),
         files=loose,
         findings=in_order(findings),

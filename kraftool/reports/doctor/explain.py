@@ -32,6 +32,18 @@ class Explanation:
     """What Kafka was seen to do about it, each with the releases."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplanationsDocument:
+    """The meanings of the codes of findings."""
+
+    codes: tuple[Explanation, ...]
+
+    @property
+    def rows(self) -> tuple[Explanation, ...]:
+        """All codes."""
+        return self.codes
+
+
 def explain(code: str) -> tuple[Explanation, ...]:
     """The explanation of a code; of `list`, those of all. Raises KraftoolError for no code."""
     if code.lower() == "list":

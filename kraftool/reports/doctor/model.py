@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from kraftool.decoders.json_marks import Hidden, Inline
 from kraftool.decoders.properties import Properties
 from kraftool.directory.file_report import FileReport
 from kraftool.directory.metadata_summary import MetadataSummary, SeenVoters
@@ -59,13 +60,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """A finding with the values that speak for it, and the commands to run next."""
+    """A finding with its evidence, and the commands to run next."""
 
-    finding: Finding
-    directory: str = ""
+    finding: Inline[Finding]
+    directory: Hidden[str] = ""
     """The directory that it is about; empty where it is about several."""
     evidence: tuple[Evidence, ...] = ()
     commands: tuple[str, ...] = ()
+    """The commands to run next, one per line. A person does lines that begin with #."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +183,7 @@ class Examination:
 
     def voters_of(self, examined: ExaminedDirectory) -> SeenVoters | None:
         """The voters that a directory goes by: the newest ones of its own cluster."""
-        newest = self.voters.newest
+        newest = self.voters.newest_directory
         if newest is None or not self.same_cluster(examined.source, newest):
             return examined.source.in_force
         return newest.in_force

@@ -40,7 +40,7 @@ def quorum_commands(
     given = [path for path in paths if path not in left_out] or [shell_text.NO_PATH]
     without = "".join((_without(without_data, _GONE), _without(foreign, _FOREIGN)))
     absent = assessment.not_given
-    if assessment.running.is_majority:
+    if assessment.running_voters.is_majority:
         yield "To ask the controllers that run", health_command(assessment)
     if assessment.next_step in (NextStep.NOTHING, NextStep.ASK_LIVE, NextStep.START_ONE_MORE):
         broken = sorted({*assessment.to_repair, *stopping})
@@ -144,7 +144,9 @@ _FOREIGN = ("it belongs to another cluster", "they belong to another cluster")
 
 def health_command(assessment: Assessment) -> str:
     """Return the command that asks a live quorum, with the addresses of the voters that run."""
-    where = ",".join(assessment.running.addresses or assessment.addresses) or shell_text.ANYWHERE
+    where = (
+        ",".join(assessment.running_voters.addresses or assessment.addresses) or shell_text.ANYWHERE
+    )
     return shell_text.line("kraftool", "quorum", "health", "--bootstrap-controller", where)
 
 

@@ -255,7 +255,7 @@ def _state(
 def _odd_folders(location: Location, directory: NodeDirectory) -> tuple[str, ...]:
     """The names that the report only counts."""
     of_disk = location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
-    if not of_disk or not directory.folders.other:
+    if not of_disk or not directory.folders.others:
         return ()
     try:
         with os.scandir(directory.path) as items:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from kraftool.decoders.json_marks import Count, Hidden, in_json, in_json_before
 from kraftool.reports.directory.findings import voter_findings
 from kraftool.reports.doctor import next_steps, tools
 from kraftool.reports.doctor.model import Diagnosis, Examination, ExaminedDirectory
@@ -16,12 +17,14 @@ from kraftool.reports.doctor.quorum_advice import emptied_directories, quorum_co
 from kraftool.reports.doctor.rules import rules
 from kraftool.reports.doctor.unexamined import Unexamined, unexamined
 from kraftool.reports.election.assessment import Assessment, assess
+from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
 from kraftool.reports.election.read import case_of_sources
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.text import shell_text
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.voters.source_differences import home_cluster, is_foreign
 
 _REPLAY = frozenset({log_kinds.REPLAY.code, snap_kinds.REPLAY.code})
@@ -36,36 +39,100 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryDiagnoses:
-    """The diagnoses of one directory; or, with an empty path, between directories."""
+    """A directory, or settings without the directory that they name."""
 
     path: str
+    """The name of the node where it is a running one."""
+    examined: Hidden[ExaminedDirectory | None] = None
+    """None with an empty path, for the diagnoses between directories."""
     diagnoses: tuple[Diagnosis, ...]
-    examined: ExaminedDirectory | None = None
+    """The worst first."""
+
+    @property
+    @in_json_before("diagnoses")
+    def settings_file(self) -> str:
+        """The server.properties that names the directory; empty without one."""
+        return "" if self.examined is None else self.examined.settings_file
+
+    @property
+    @in_json_before("diagnoses")
+    def node_id(self) -> int | None:
+        return None if self.examined is None else self.examined.node_id
+
+    @property
+    @in_json_before("diagnoses")
+    def is_live(self) -> bool:
+        """True if another process holds the directory's lock."""
+        return self.examined is not None and self.examined.is_live
+
+    @property
+    @in_json_before("diagnoses")
+    def is_asked(self) -> bool:
+        """True if this is a running node that reported its log, and not a directory."""
+        return self.examined is not None and self.examined.source.is_live
+
+    @property
+    @in_json_before("diagnoses")
+    def is_witness(self) -> bool | None:
+        """True for a voter that runs no controller: its ApiVersions lacks CreateTopics. None where
+        that is unknown."""
+        return None if self.examined is None else self.examined.source.is_witness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorReport:
-    """All that was found, worst first in each section."""
+    """The known problems of directories. Offsets are places in the log, positions are bytes in a
+    file."""
 
-    sections: tuple[DirectoryDiagnoses, ...]
-    rules: tuple[str, ...]
-    """The names of the rules that were asked."""
-    ignored: int = 0
-    """The number of findings that --ignore left out."""
-    deeper: tuple[str, ...] = ()
-    """Commands that look deeper than doctor does."""
+    sections: Hidden[tuple[DirectoryDiagnoses, ...]]
+    """Directories, and last what is between them."""
     is_live: bool = False
     """True if a live quorum was asked."""
+    rules: tuple[str, ...]
+    """The names of the rules that looked."""
+    ignored: Count = 0
+    """The number of findings that --ignore left out."""
     unexamined: tuple[Unexamined, ...] = ()
-    """What the rules could not look at."""
-    assessment: Assessment | None = None
+    """The places that the rules could not examine. A report without findings is complete only if
+    this is empty."""
+    deeper_commands: tuple[str, ...] = ()
+    """Commands that look deeper."""
+    quorum: Hidden[Assessment | None] = None
     """The judgement of the quorum by the directories; None if no directory was given."""
-    stopping: tuple[int, ...] = ()
+    stopping: Hidden[tuple[int, ...]] = ()
     """The nodes on which Kafka starts, and exits as soon as its controller reads a record."""
-    commands: tuple[tuple[str, str], ...] = ()
+    commands: Hidden[tuple[tuple[str, str], ...]] = ()
     """What to run next for the quorum: why, and the command line."""
-    wiped: tuple[str, ...] = ()
+    wiped: Hidden[tuple[str, ...]] = ()
     """What voters with an empty log need, in sentences and command lines."""
+
+    @property
+    @in_json_before("is_live")
+    def directories(self) -> tuple[DirectoryDiagnoses, ...]:
+        """One for each directory, in the order of the PATHs."""
+        return tuple(section for section in self.sections if section.path)
+
+    @property
+    @in_json_before("is_live")
+    def diagnoses(self) -> tuple[Diagnosis, ...]:
+        """Those between directories, and of the PATHs as a whole."""
+        return tuple(one for each in self.sections if not each.path for one in each.diagnoses)
+
+    @property
+    @in_json_before("rules")
+    def assessment(self) -> AssessmentObject | None:
+        """None if no directory was given."""
+        return None if self.quorum is None else assessment_json(self.quorum)
+
+    @property
+    @in_json
+    def finding_counts(self) -> FindingCounts:
+        return finding_counts(self.findings)
+
+    @property
+    def rows(self) -> tuple[Diagnosis, ...]:
+        """All diagnoses."""
+        return tuple(diagnosis for one in self.sections for diagnosis in one.diagnoses)
 
     @property
     def is_complete(self) -> bool:
@@ -75,13 +142,11 @@ class DoctorReport:
     @property
     def not_given(self) -> tuple[int, ...]:
         """The voters that were looked at neither on a disk nor over the network."""
-        if self.assessment is None or self.is_live:
-            return ()
-        return self.assessment.not_given
+        return () if self.quorum is None or self.is_live else self.quorum.not_given
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return tuple(diagnosis.finding for one in self.sections for diagnosis in one.diagnoses)
+        return tuple(diagnosis.finding for diagnosis in self.rows)
 
 
 def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorReport:
@@ -122,7 +187,7 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
             )
         )
     return DoctorReport(
-        assessment=assessment,
+        quorum=assessment,
         stopping=stopping,
         commands=commands,
         wiped=() if examination.live else (*wiped_voters(case), *emptied_directories(unread)),
@@ -131,7 +196,9 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         ignored=len(diagnoses) - len(kept),
         is_live=bool(examination.live),
         unexamined=tuple(unexamined(examination)),
-        deeper=tuple(command for command in _deeper(examination) if not command.endswith(" -")),
+        deeper_commands=tuple(
+            command for command in _deeper(examination) if not command.endswith(" -")
+        ),
     )
 
 
@@ -205,7 +272,7 @@ def _all(examination: Examination) -> Iterator[Diagnosis]:
 
 def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
     """Yield what dump, diff-voters and the replay of the state say."""
-    foreign = {source.source.name for source in examination.voters.sources if source.foreign}
+    foreign = {source.source for source in examination.voters.sources if source.is_of_other_cluster}
     for finding in examination.findings:
         yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
     for examined in examination.directories:
@@ -241,7 +308,7 @@ def _whose(finding: Finding, examination: Examination) -> ExaminedDirectory | No
     """The directory that a finding of diff-voters is about, by its file."""
     for examined in examination.directories:
         names = {examined.path, examined.source.name, examined.settings_file} - {""}
-        if finding.file in names or any(file.name == finding.file for file in examined.files):
+        if finding.file in names or any(file.file == finding.file for file in examined.files):
             return examined
     return None
 

@@ -26,7 +26,7 @@ def unexamined(examination: Examination) -> Iterator[Unexamined]:
         if words := _missing(examined):
             yield Unexamined(path=examined.path, reason=words)
     for file in examination.files:
-        yield Unexamined(path=file.name, reason="the rules examine whole directories, not a file")
+        yield Unexamined(path=file.file, reason="the rules examine whole directories, not a file")
 
 
 def _missing(examined: ExaminedDirectory) -> str:

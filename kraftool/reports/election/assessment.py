@@ -12,8 +12,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
+from typing import NamedTuple
 
 from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.json_marks import Hidden, Ids, Inline, in_json
 from kraftool.raft.names import Endpoint
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase
 from kraftool.reports.election.losses import (
@@ -98,72 +100,94 @@ class LaggingVoter:
     ahead_log_end_offset: int
 
 
+class LostRange(NamedTuple):
+    """Offsets of records that may be lost."""
+
+    first_offset: int
+    end_offset: Hidden[int | None]
+
+    @property
+    @in_json
+    def last_offset(self) -> int | None:
+        """None if no end is known."""
+        return None if self.end_offset is None else self.end_offset - 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningVoters:
     """The voters whose processes ran when their directories were read."""
 
-    ids: tuple[int, ...] = ()
-    addresses: tuple[str, ...] = ()
+    running: Ids = ()
+    """Voters whose processes ran when their directories were read. Their logs were read moments
+    apart."""
+    read_apart: Ids = ()
+    """Those of them whose log counts as long as that of another one, which was read later."""
+    to_start: Ids = ()
+    """If some voters run: those that do not run and can be started, the best log first."""
+    # If one more is needed, each of those to start alone makes a majority that loses nothing.
+    addresses: Hidden[tuple[str, ...]] = ()
     """Where these listen, as far as it is known."""
-    read_apart: tuple[int, ...] = ()
-    """Those whose log counts as long as that of another one, which was read later."""
-    is_majority: bool = False
-    lacking: int = 0
+    is_majority: Hidden[bool] = False
+    lacking: Hidden[int] = 0
     """How many more voters a majority needs."""
-    to_start: tuple[int, ...] = ()
-    """Given voters that do not run, the best log first. If one more is needed: each of these alone
-    makes a majority that loses nothing."""
-    has_best: bool = False
-    """True if the first of these has a better log than the others."""
+    has_best: Hidden[bool] = False
+    """True if the first of those to start has a better log than the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """The judgement of a quorum by the directories that were given."""
+    """The judgement of the quorum at rest, from the directories. It is the same in every command
+    that judges the quorum."""
 
-    state: QuorumSafety
-    may_be_committed_to: int | None
-    """No record from this offset on can be committed. None if there is no such offset."""
-    loss: LossBound
-    lost_range: tuple[int, int | None] | None
-    """The first offset that a possible leader cuts and may be committed, and the end of these; the
-    end is None if it is not known."""
-    voters: tuple[int, ...]
-    can_lead: tuple[int, ...]
-    """The nodes that can win with some voters, those not given included, but not those on which
-    Kafka exits."""
-    harmful: tuple[int, ...]
-    """Those of them that would cut what may be committed."""
-    cutting: tuple[int, ...] = ()
-    """Those of them that lack records that a directory shows."""
-    forgetful: tuple[ForgetfulVoter, ...]
-    """Voters that may have had more than their directory shows."""
-    not_given: tuple[int, ...]
-    lagging: tuple[LaggingVoter, ...]
-    next_step: NextStep
     is_live: bool = False
     """True if a leader reported the log ends, and no directory was read."""
-    start_first: tuple[int, ...] = ()
-    """If these voters start first and elect a leader, all others are safe to start."""
-    is_doubted: bool = False
-    """True if records may be committed that no directory shows, should one be an old copy."""
-    lacks_whole_voter: bool = False
-    """True if a voter certainly forgot records, and no voter reaches as far as any node did."""
+    state: QuorumSafety
+    """safe: no possible leader lacks a record that may be committed. at risk: a possible leader
+    lacks one. no leader: no given node can win. unknown: the voters are not known, or there are
+    more than 7."""
+    may_be_committed_to: int | None
+    """No record from this offset on can be committed. None if the directories do not show such an
+    offset."""
+    loss: LossBound
+    """The worst loss of records that may be committed, over all orders of starts. possible:
+    nothing, unless a directory is an old copy or lost its end."""
+    lost_range: LostRange | None
+    """None if no record may be lost."""
+    voters: Ids
+    """The voters by the most complete log."""
+    not_given: Ids
+    """Voters without a directory among those that were given."""
+    can_lead: Ids
+    """Nodes that can be elected with some set of voters. Nodes of `to_repair` cannot."""
+    harmful: Ids
+    """Those of them that may lack committed records."""
+    forgetful: tuple[ForgetfulVoter, ...]
+    """Voters that may have had more than their directory shows."""
+    lagging: tuple[LaggingVoter, ...]
+    """Given voters with a log that ends before the best log that was given."""
+    next_step: NextStep
+    start_first: Ids = ()
+    """If these voters start first and elect a leader, the others are safe to start."""
+    to_repair: Ids = ()
+    """Voters that do not run, and on which Kafka exits when it starts."""
     is_on_minority: bool = False
-    """True if what may be lost is on a minority of the voters, all of which were given: it is
-    uncommitted unless a directory is an old copy or lost its end."""
-    unseen_from: int | None = None
+    """True if what may be lost is on a minority of the voters, all of which were given. It is then
+    uncommitted, unless a directory is an old copy or lost its end."""
+    running_voters: Inline[RunningVoters] = RunningVoters()
+    cutting: Hidden[tuple[int, ...]] = ()
+    """Of those that can lead: those that lack records that a directory shows."""
+    is_doubted: Hidden[bool] = False
+    """True if records may be committed that no directory shows, should one be an old copy."""
+    lacks_whole_voter: Hidden[bool] = False
+    """True if a voter certainly forgot records, and no voter reaches as far as any node did."""
+    unseen_from: Hidden[int | None] = None
     """Records from this offset on may be committed though no readable log has them: the end of the
     best log. None if there are no such records."""
-    to_repair: tuple[int, ...] = ()
-    """Given voters that do not run, and on which Kafka exits when it starts. They are down until
-    they are repaired, and then have the logs that they have now."""
-    running: RunningVoters = RunningVoters()
-    doubtful_voters: tuple[int, ...] = ()
+    doubtful_voters: Hidden[tuple[int, ...]] = ()
     """Without known voters: those that only a damaged file names."""
-    addresses: tuple[str, ...] = ()
+    addresses: Hidden[tuple[str, ...]] = ()
     """Where the voters listen, as far as it is known."""
-    not_given_hosts: tuple[tuple[int, str], ...] = ()
+    not_given_hosts: Hidden[tuple[tuple[int, str], ...]] = ()
     """The voters that were not given, each with its host, as far as it is known."""
 
     @property
@@ -225,7 +249,7 @@ def assess(case: ElectionCase) -> Assessment:
         and not unseen
         and all(not loss.commit_status.is_grave for loss in weighing),
         unseen_from=_end_of_best(known.case) if unseen else None,
-        running=running,
+        running_voters=running,
         addresses=_addresses(case, sorted(case.voters.ids)),
         not_given_hosts=tuple(_hosts(case, _not_given(case))),
     )
@@ -298,7 +322,7 @@ def _next_step(
 ) -> NextStep:
     if running.is_majority:
         return NextStep.ASK_LIVE
-    if running.ids and running.to_start and len(running.to_start) >= running.lacking:
+    if running.running and running.to_start and len(running.to_start) >= running.lacking:
         return NextStep.START_ONE_MORE
     if state is QuorumSafety.SAFE:
         return NextStep.NOTHING
@@ -325,7 +349,7 @@ def _running(case: ElectionCase, known: CommitEvidence) -> RunningVoters:
         able = [node for node in able if _adds_safely(case, known, {*ids, node.id})]
     able.sort(key=lambda node: node.end.rank, reverse=True)
     return RunningVoters(
-        ids=ids,
+        running=ids,
         addresses=_addresses(case, ids),
         read_apart=tuple(node.id for node in case.nodes if node.read_end is not None),
         is_majority=not lacking,
@@ -421,9 +445,7 @@ def _may_be_committed_to(known: CommitEvidence) -> int | None:
     return highest
 
 
-def _range(
-    lost: Collection[RecordLoss], unseen: Collection[UnseenRecords]
-) -> tuple[int, int | None] | None:
+def _range(lost: Collection[RecordLoss], unseen: Collection[UnseenRecords]) -> LostRange | None:
     """Return what is lost at most: known records, and those that may have come behind a leader's
     end."""
     if not lost and not unseen:
@@ -431,13 +453,13 @@ def _range(
     firsts = [*(loss.first_offset for loss in lost), *(records.first for records in unseen)]
     ends = [records.end for records in unseen]
     known = [*(loss.end for loss in lost), *(end for end in ends if end is not None)]
-    return min(firsts), None if None in ends else max(known)
+    return LostRange(min(firsts), None if None in ends else max(known))
 
 
-def _level(known: CommitEvidence, lost: tuple[int, int | None] | None) -> LossBound:
+def _level(known: CommitEvidence, lost: LostRange | None) -> LossBound:
     if lost is None:
         return LossBound.POSSIBLE if may_have_unseen_by_doubt(known) else LossBound.NONE
-    return LossBound.UNBOUNDED if lost[1] is None else LossBound.BOUNDED
+    return LossBound.UNBOUNDED if lost.end_offset is None else LossBound.BOUNDED
 
 
 # --- the second leader ------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def sentences(
         end = lag.log_end_offset
         behind = many(lag.ahead_log_end_offset - end, "offset")
         yield f"Node {lag.id} ends at offset {end}, {behind} behind node {lag.ahead_id}."
-    if assessment.may_be_committed_to is not None and not assessment.running.ids:
+    if assessment.may_be_committed_to is not None and not assessment.running_voters.running:
         unless = (
             ", unless a directory is an old copy or lost its end" if assessment.is_doubted else ""
         )
@@ -49,11 +49,11 @@ def sentences(
 
 def running_sentences(assessment: Assessment) -> Iterator[str]:
     """Yield which voters run, and what that means for logs that were read one after another."""
-    running = assessment.running
-    if not running.ids:
+    running = assessment.running_voters
+    if not running.running:
         return
-    several = len(running.ids) > 1
-    who = f"{voters(running.ids).capitalize()} {'are' if several else 'is'} running"
+    several = len(running.running) > 1
+    who = f"{voters(running.running).capitalize()} {'are' if several else 'is'} running"
     if running.is_majority:
         yield f"{who}, which is a majority: the live quorum knows more than these files."
     elif running.to_start and len(running.to_start) >= running.lacking:
@@ -72,7 +72,7 @@ def running_sentences(assessment: Assessment) -> Iterator[str]:
 
 
 def _which_to_start(assessment: Assessment) -> str:
-    running = assessment.running
+    running = assessment.running_voters
     if running.lacking > 1:
         return f"Start {listed(running.to_start[: running.lacking])}"
     first, *others = running.to_start
@@ -189,8 +189,8 @@ def lost_words(assessment: Assessment) -> str:
 
 
 def _with_a_live_majority(assessment: Assessment) -> str:
-    running = assessment.running
-    advice = f"Leave {voters(running.ids)} running, and ask them with kraftool quorum health"
+    running = assessment.running_voters
+    advice = f"Leave {voters(running.running)} running, and ask them with kraftool quorum health"
     if running.to_start:
         advice += f". Start {listed(running.to_start)}"
     return advice
@@ -210,7 +210,8 @@ def _next_sentence(assessment: Assessment) -> str:
     if assessment.next_step is NextStep.ASK_LIVE:
         return _with_a_live_majority(assessment)
     if assessment.next_step is NextStep.START_ONE_MORE:
-        return f"Leave {voters(assessment.running.ids)} running. {_which_to_start(assessment)}"
+        running = voters(assessment.running_voters.running)
+        return f"Leave {running} running. {_which_to_start(assessment)}"
     if assessment.next_step is NextStep.START_FIRST:
         later = {*assessment.start_first, *assessment.to_repair}
         rest = tuple(voter for voter in assessment.voters if voter not in later)

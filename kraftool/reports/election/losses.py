@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from kraftool.decoders.json_marks import Count, Hidden, Ids
+from kraftool.decoders.json_marks import Count, Hidden, Ids, in_json
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
 from kraftool.reports.election.case import ElectionCase, NodeCase, parts_at
 from kraftool.reports.election.memory import Forgotten, forgetful
-from kraftool.reports.text.json_form import in_json
 
 _BEHIND_ALL = 1 << 63
 

@@ -185,7 +185,7 @@ def node_case(judged: JudgedDirectory, listener: str = DEFAULT_LISTENER) -> Node
         directory = f"of-node-{node_id}"
     listeners = dict(known.endpoints) if known is not None else {}
     if source.settings is not None:
-        given = source.settings.advertised
+        given = source.settings.advertised_endpoints
         listeners |= {
             name: endpoint for name, endpoint in given.items() if endpoint.host and endpoint.port
         }
@@ -316,8 +316,8 @@ def _log(source: NodeDirectory, listener: str, notes: list[str]) -> Log:
             continue
         if entry.voters is not None:
             sets[entry.offset] = voter_set(entry.voters, listener)
-        elif entry.level is not None:
-            levels[entry.offset] = entry.level
+        elif entry.kraft_version is not None:
+            levels[entry.offset] = entry.kraft_version
     return Log(
         start=start,
         end=end,

@@ -78,16 +78,16 @@ def newer_records(logged: Iterable[TypeCount], metadata_version: int) -> tuple[N
     """Records that the log still has and the target does not know."""
     newer = (
         NewerRecords(
-            name=one.name,
+            name=one.type or "",
             version=one.version,
             needed_level=needs,
-            records=one.count,
+            records=one.records,
             first_offset=one.first_offset,
         )
         for one in logged
         if one.version is not None
         and one.first_offset is not None
-        and (needs := record_level(one.name, one.version)) > metadata_version
+        and (needs := record_level(one.type or "", one.version)) > metadata_version
     )
     return tuple(sorted(newer, key=lambda one: (one.name, one.version)))
 

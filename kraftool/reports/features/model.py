@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment
+from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment, in_json
 from kraftool.directory.log_summary import TypeCount
 from kraftool.directory.metadata_summary import NodeIds
 from kraftool.directory.node_directory import NodeDirectory
@@ -19,7 +19,6 @@ from kraftool.image.image import MetadataImage, Provenance
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION, level_name, release_of
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.text.json_form import in_json
 
 NOT_SUPPORTED = FeatureRange(0, 0)
 """What Kafka takes a feature's range to be that a node does not name."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kraftool.decoders.json_marks import Hidden
+from kraftool.decoders.json_marks import Hidden, in_json
 from kraftool.image.metadata_version import (
     ELR_VERSION,
     FEATURES,
@@ -22,7 +22,6 @@ from kraftool.reports.features.model import ClusterFeatures, FeatureReach, name_
 from kraftool.reports.features.rules import Blocker, RefusalRule, blockers
 from kraftool.reports.features.software import not_run_by, order
 from kraftool.reports.features.target import Direction, FeaturesRun, request
-from kraftool.reports.text.json_form import in_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

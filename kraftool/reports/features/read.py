@@ -139,7 +139,7 @@ def _loaded(
     in_partition = (file for file in directory.files if file.place is EntryPlace.PARTITION)
     found = (
         *(finding for finding in report.findings if finding.severity is not Severity.INFO),
-        *(finding for file in in_partition if (finding := misnamed(file.name)) is not None),
+        *(finding for file in in_partition if (finding := misnamed(file.file)) is not None),
         *state.findings,
     )
     return FeatureSource(directory=directory, state=state, findings=found)
@@ -176,7 +176,7 @@ def _cluster(newest: FeatureSource, sources: Sequence[FeatureSource]) -> Cluster
         if ranges
         else next(filter(None, (source.controller_quorum_voters for source in sources)), None),
         leader_id=leader.value["leaderId"] if leader is not None else None,
-        logged=summary.types,
+        logged=summary.record_types,
         whole=all(finding.severity is Severity.INFO for finding in newest.findings),
         findings=tuple(findings),
     )
@@ -225,7 +225,7 @@ def _kraft_version(state: LoadedState, summary: MetadataSummary) -> FinalizedLev
         return FinalizedLevel(name=KRAFT_VERSION, level=0)
     if parse_checkpoint_name(_base(control.file)) is not None:
         level = control.value["kRaftVersion"]
-        return _level(KRAFT_VERSION, level, state, summary.kraft_version)
+        return _level(KRAFT_VERSION, level, state, summary.finalized_kraft_version)
     return FinalizedLevel(
         name=KRAFT_VERSION,
         level=control.value["kRaftVersion"],

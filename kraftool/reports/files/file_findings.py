@@ -46,7 +46,7 @@ def file_findings(file: FileReport, *, is_alone: bool = False) -> tuple[Finding,
     """Return what is wrong with a file. `is_alone`: the file itself is what was asked for."""
     if file.is_misplaced:
         text = "it holds batches, as a segment does"
-        return (misnamed(file.name) or dir_kinds.UNKNOWN_FILE.at(file.name, text),)
+        return (misnamed(file.file) or dir_kinds.UNKNOWN_FILE.at(file.file, text),)
     if file.unread is not None:
         return (problem_finding(file.unread),)
     if file.kind is FileKind.UNKNOWN:
@@ -54,7 +54,7 @@ def file_findings(file: FileReport, *, is_alone: bool = False) -> tuple[Finding,
     if not file.is_live and not is_alone:
         return ()
     if file.log is not None:
-        return log_findings(file.name, file.kind, file.log)
+        return log_findings(file.file, file.kind, file.log)
     return tuple(_of_small(file))
 
 
@@ -64,18 +64,18 @@ def _unknown(file: FileReport, *, is_alone: bool) -> Finding:
         "empty" if not file.size else "kraftool cannot tell its kind from its name or its content"
     )
     kind = dir_kinds.UNKNOWN_KIND if is_alone else dir_kinds.UNKNOWN_FILE
-    return kind.at(file.name, text)
+    return kind.at(file.file, text)
 
 
 def _of_small(file: FileReport) -> Iterator[Finding]:
     if file.is_read_in_part:
         text = f"kraftool read only the first {LARGEST_WHOLE} bytes"
-        yield dir_kinds.TOO_LARGE.at(file.name, text, position=LARGEST_WHOLE)
+        yield dir_kinds.TOO_LARGE.at(file.file, text, position=LARGEST_WHOLE)
     kinds = _REFUSED if file.is_refused else _ODD
     kind = kinds.get(file.kind, dir_kinds.TEXT)
     for number, error in enumerate(file.errors):
         # Decoders list first what makes Kafka refuse the file.
-        yield kind.of_error(file.name, error, advice="" if file.is_refused and number else None)
+        yield kind.of_error(file.file, error, advice="" if file.is_refused and number else None)
     content = file.content
     if (
         isinstance(content, PartitionMetadata)
@@ -84,7 +84,7 @@ def _of_small(file: FileReport) -> Iterator[Finding]:
         and content.topic_id != names.METADATA_TOPIC_ID
     ):
         yield dir_kinds.TOPIC_ID.at(
-            file.name,
+            file.file,
             "the topic id of another topic",
             field="topic_id",
             expected=names.METADATA_TOPIC_ID,

@@ -34,10 +34,8 @@ _ENTRY_WORDS = {
 
 def type_label(count: TypeCount) -> str:
     """A record type as the log table shows it; one that the catalogue lacks by its number."""
-    if count.is_control:
+    if count.type or count.is_control:
         return count.type or f"control type {count.type_id}"
-    if count.name:
-        return count.name
     return f"record type {count.type_id}" if count.type_id is not None else "not a metadata record"
 
 
@@ -48,7 +46,7 @@ def folder_counts(folders: FolderCounts) -> str:
         (folders.deleted, "-delete folder"),
         (folders.stray, "-stray folder"),
         (folders.future, "-future folder"),
-        (folders.other, "other folder"),
+        (folders.others, "other folder"),
     )
     return ", ".join(many(count, noun) for count, noun in counts if count)
 
@@ -58,7 +56,7 @@ def by_label(types: Sequence[TypeCount]) -> list[tuple[str, int]]:
     counts: dict[str, int] = {}
     for type_count in types:
         label = type_label(type_count)
-        counts[label] = counts.get(label, 0) + type_count.count
+        counts[label] = counts.get(label, 0) + type_count.records
     return sorted(counts.items(), key=lambda label_count: (-label_count[1], label_count[0]))
 
 
@@ -92,12 +90,12 @@ def holds(file: FileReport, lock: LockState = LockState.UNKNOWN) -> str:
                 return "the metadata topic's id"
             return f"topic id {content.topic_id}"
         case EntryList():
-            spare = ", preallocated" if content.zero_tail else ""
+            spare = ", preallocated" if content.preallocated_size else ""
             is_damaged = any(finding.undecoded for finding in file_findings(file))
             damaged = ", damaged" if is_damaged else ""
-            return many(content.count, _ENTRY_WORDS.get(file.kind, "entry")) + spare + damaged
+            return many(content.entries, _ENTRY_WORDS.get(file.kind, "entry")) + spare + damaged
         case Settings():
-            return many(len(content.entries), "setting")
+            return many(len(content.settings), "setting")
     if file.kind is FileKind.LOCK:
         return _LOCKS.get(lock, "lock file")
     if file.kind is FileKind.CLEAN_SHUTDOWN:
@@ -121,7 +119,7 @@ def _log(file: FileReport, log: LogSummary) -> str:
 
 
 def _quorum_state(content: QuorumStateFile) -> str:
-    state = content.state
+    state = content.quorum_state
     if state is None:
         return "unreadable"
     leader = f"leader {state.leader_id}" if state.leader_id >= 0 else "no leader"

@@ -46,9 +46,9 @@ def _cut(segment: FileReport) -> int | None:
 
 def _has_indexes(files: Sequence[FileReport], segment: FileReport) -> bool:
     """True if Kafka takes a segment's indexes: it recovers a segment without them by itself."""
-    stem = segment.name.removesuffix(".log")
+    stem = segment.file.removesuffix(".log")
     names = (f"{stem}.index", f"{stem}.timeindex")
-    indexes = {file.name: file for file in files if file.is_live and file.name in names}
+    indexes = {file.file: file for file in files if file.is_live and file.file in names}
     return f"{stem}.index" in indexes and not any(file.errors for file in indexes.values())
 
 

@@ -197,7 +197,7 @@ def _of_snapshot(name: str, kind: FileKind, summary: LogSummary) -> tuple[Findin
 
 def _ends_damaged(summary: LogSummary) -> bool:
     """True if the file ends in damage that is told, with no batch behind it."""
-    if not summary.problems or summary.more_problems:
+    if not summary.problems or summary.omitted_problems:
         return False
     last = summary.problems[-1]
     return last.kind in DAMAGE_KINDS and last.offset == summary.end_offset
@@ -236,7 +236,7 @@ def _finding(kind: FindingKind, name: str, fault: LogFault, advice: str | None =
 def _with_rest(
     findings: list[Finding], name: str, summary: LogSummary, kind: FindingKind
 ) -> tuple[Finding, ...]:
-    if summary.more_problems:
-        text = f"{summary.more_problems} more problems are not listed"
+    if summary.omitted_problems:
+        text = f"{summary.omitted_problems} more problems are not listed"
         findings.append(kind.at(name, text))
     return tuple(findings)

@@ -115,7 +115,7 @@ def with_exit(finding: Finding, file: FileReport, summary: MetadataSummary) -> F
     if file.kind is FileKind.BOOTSTRAP_CHECKPOINT:
         return replace(finding, exits_here=file.is_live and not _has_metadata_version(file))
     loaded = summary.loaded_snapshot
-    is_loaded = loaded is not None and loaded.file == file.name
+    is_loaded = loaded is not None and loaded.file == file.file
     return replace(finding, exits_here=is_loaded and _is_refused(finding, file))
 
 
@@ -130,7 +130,7 @@ def _is_refused(finding: Finding, file: FileReport) -> bool:
         return True
     if finding.code == snap_kinds.FORM.code:
         return not file.log.has_header
-    return file.log.more_problems > 0 or any(
+    return file.log.omitted_problems > 0 or any(
         problem.kind not in _UNNOTICED for problem in file.log.problems
     )
 

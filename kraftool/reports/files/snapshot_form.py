@@ -84,7 +84,7 @@ class SnapshotForm:
             has_header=self.has_header,
             has_footer=last is not None and last.type == ControlRecordType.SNAPSHOT_FOOTER.label,
             problems=tuple(self.problems.listed),
-            more_problems=self.problems.more,
+            omitted_problems=self.problems.more,
         )
         return log_findings(name, FileKind.CHECKPOINT, summary)
 

@@ -31,7 +31,7 @@ def read_election(entry: Entry) -> tuple[QuorumState | None, Finding | None]:
     """The state in a quorum-state, and why Kafka refuses it. Raises KraftoolError if it cannot be
     read."""
     file, errors = quorum_state.decode(_content(entry))
-    return file.state, None if file.accepted else _refused(kinds.QUORUM_STATE, entry, errors)
+    return file.quorum_state, None if file.accepted else _refused(kinds.QUORUM_STATE, entry, errors)
 
 
 def cluster_in(entries: Iterable[Entry]) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.fleet.model import (
     ClusterSummary,
     CodeCount,
@@ -22,39 +21,6 @@ from kraftool.reports.fleet.model import (
     VersionCount,
 )
 from kraftool.reports.text.json_document import JsonLines
-from kraftool.reports.text.json_form import form
-from kraftool.reports.text.json_forms import FindingObject, finding_members
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetFindingObject(FindingObject):
-    """A finding as every command has it, with whose it is."""
-
-    cluster: str
-    """The name of the cluster; empty where it is about several, or none is known."""
-    directory: str
-    """The directory; empty where it is about several."""
-    paths: tuple[str, ...]
-    """All directories that it is about."""
-    by: tuple[str, ...]
-    """The commands that say it about the directory by itself, or audit."""
-    evidence: tuple[Evidence, ...]
-    """The evidence."""
-    commands: tuple[str, ...]
-    """The commands to run next, one per line. A person does lines that begin with #."""
-
-
-@form
-def fleet_finding_object(finding: FleetFinding) -> FleetFindingObject:
-    return FleetFindingObject(
-        **finding_members(finding.finding),
-        cluster=finding.cluster,
-        directory=finding.directory,
-        paths=finding.directories,
-        by=finding.by,
-        evidence=finding.evidence,
-        commands=finding.commands,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftool.decoders.json_marks import Count, Hidden, Moment
+from kraftool.decoders.json_marks import Count, Hidden, Inline, Moment
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.findings.finding import Finding, Severity
@@ -143,20 +143,21 @@ class ClusterSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetFinding:
-    """A finding, whose it is, and who says it."""
+    """A finding as every command has it, with whose it is."""
 
-    finding: Finding
+    finding: Inline[Finding]
     cluster: str = ""
     """The name of the cluster; empty where it is about several, or none is known."""
     directory: str = ""
     """The directory; empty where it is about several."""
-    directories: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
     """All directories that it is about."""
     by: tuple[str, ...] = ()
-    """`doctor`, `verify-log`, `verify-snapshot`: each that says it; else `audit`."""
+    """The commands that say it about the directory by itself, or audit."""
     evidence: tuple[Evidence, ...] = ()
+    """The evidence."""
     commands: tuple[str, ...] = ()
-    """What to run next, where doctor names it."""
+    """The commands to run next, one per line. A person does lines that begin with #."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,7 +191,7 @@ def finding_rows(view: PageContext, fleet_findings: Iterable[FleetFinding]) -> I
         where = [view.cluster(finding.cluster)] if finding.cluster else []
         if finding.directory:
             where.append(view.directory(finding.directory))
-        where += [view.directory(name) for name in finding.directories if name != finding.directory]
+        where += [view.directory(name) for name in finding.paths if name != finding.directory]
         place = one.where()
         place = place.removeprefix(finding.directory).lstrip("/: ") if finding.directory else place
         if place:

@@ -176,7 +176,7 @@ def _keys(name: str, data: dict[str, Any], names: dict[str, str]) -> Iterator[Ke
 
 def _keys_of(change: EntityChange) -> Iterator[Key]:
     """The keys of an entity that changed, as records have them."""
-    of, kind = change.entity, change.kind
+    of, kind = change.entity, change.entity_kind
     match kind:
         case "feature":
             yield kind, of["name"]
@@ -204,9 +204,9 @@ def _keys_of(change: EntityChange) -> Iterator[Key]:
 
 def _unsure_keys_of(change: EntityChange) -> Iterator[Key]:
     """The keys of records that change an entity only if it has a value at that moment."""
-    of, is_removed = change.entity, change.type is ChangeType.REMOVED
-    if change.kind == "partition" and not is_removed:
+    of, is_removed = change.entity, change.change_type is ChangeType.REMOVED
+    if change.entity_kind == "partition" and not is_removed:
         yield "elr", of["topic"]
         yield "elr", ""
-    elif change.kind == "config" and is_removed and of["resourceTypeId"] == TOPIC:
+    elif change.entity_kind == "config" and is_removed and of["resourceTypeId"] == TOPIC:
         yield "configs", of["resourceName"]

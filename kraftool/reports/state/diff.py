@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from kraftool.decoders.json_marks import Hidden, Moment
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage
 from kraftool.reports.state.entities import TOPICS, Aspect, Object, aspects, partitions
@@ -57,7 +58,7 @@ class ChangeType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """A field with what it was and what it is; masked where it is a secret."""
+    """A member of an entity that differs; a secret is masked."""
 
     field: str
     old: Any
@@ -66,19 +67,21 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityChange:
-    """One entity that differs."""
+    """The differences of an entity."""
 
-    kind: str
-    type: ChangeType
+    entity_kind: str
+    change_type: ChangeType
     entity: Object
-    """What it is known by; of one added or removed, all of it."""
+    """The key of the entity; if it was added or removed, all of it, with the members that state -o
+    json gives its kind."""
     fields: tuple[FieldChange, ...] = ()
-    with_topic: bool = False
+    """Empty for one added or removed."""
+    with_topic: Hidden[bool] = False
     """A partition whose whole topic was added or removed."""
     last_offset: int | None = None
-    """The last record that changed it. None if the states are not of one log, if that log lacks
-    records between them, or if it is not known which of two records it is."""
-    last_timestamp: int | None = None
+    """The last record that changed it. None if the states are not of one log, if that log does not
+    have all records between them, or if kraftool does not know which of two records it is."""
+    last_timestamp: Moment | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +135,8 @@ def _aspect(before: Aspect, after: Aspect, options: DiffOptions) -> Iterator[Ent
             if fields:
                 shown = after.make(key, new, options.show_secrets)
                 yield EntityChange(
-                    kind=after.kind,
-                    type=ChangeType.CHANGED,
+                    entity_kind=after.kind,
+                    change_type=ChangeType.CHANGED,
                     entity=identity(after.kind, shown),
                     fields=fields,
                 )
@@ -153,8 +156,8 @@ def _one_sided(before: Aspect, after: Aspect, key: Any, options: DiffOptions) ->
     added = key in after.items
     side = after if added else before
     return EntityChange(
-        kind=side.kind,
-        type=ChangeType.ADDED if added else ChangeType.REMOVED,
+        entity_kind=side.kind,
+        change_type=ChangeType.ADDED if added else ChangeType.REMOVED,
         entity=side.make(key, side.items[key], options.show_secrets),
     )
 

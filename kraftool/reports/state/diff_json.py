@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kraftool.decoders.json_marks import Hidden, Moment
+from kraftool.decoders.json_marks import Hidden, Moment, in_json
 from kraftool.image.image import Provenance
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.findings.finding import Finding
@@ -20,7 +20,6 @@ from kraftool.reports.state.diff_words import change_name
 from kraftool.reports.state.export import StateSource, state_source
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.text.json_document import json_line
-from kraftool.reports.text.json_form import form, in_json
 
 
 class Counts:
@@ -30,8 +29,8 @@ class Counts:
         self.by_kind: dict[str, dict[ChangeType, int]] = {}
 
     def add(self, change: EntityChange) -> None:
-        of_kind = self.by_kind.setdefault(change.kind, dict.fromkeys(ChangeType, 0))
-        of_kind[change.type] += 1
+        of_kind = self.by_kind.setdefault(change.entity_kind, dict.fromkeys(ChangeType, 0))
+        of_kind[change.change_type] += 1
 
     def ordered(self) -> Mapping[str, Mapping[ChangeType, int]]:
         return {kind: self.by_kind[kind] for kind in KINDS if kind in self.by_kind}
@@ -41,47 +40,6 @@ class Counts:
         for change in changes:
             self.add(change)
             yield change
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldChangeObject:
-    """A member of an entity that differs; a secret is masked."""
-
-    field: str
-    old: Any
-    new: Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityChangeObject:
-    """The differences of an entity."""
-
-    entity_kind: str
-    change_type: ChangeType
-    entity: Mapping[str, Any]
-    """The key of the entity; if it was added or removed, all of it, with the members that state -o
-    json gives its kind."""
-    fields: tuple[FieldChangeObject, ...]
-    """Empty for one added or removed."""
-    last_offset: int | None
-    """The last record that changed it. null if the states are not of one log, if that log does not
-    have all records between them, or if kraftool does not know which of two records it is."""
-    last_timestamp: Moment | None
-
-
-@form
-def entity_change_object(change: EntityChange) -> EntityChangeObject:
-    return EntityChangeObject(
-        entity_kind=change.kind,
-        change_type=change.type,
-        entity=change.entity,
-        fields=tuple(
-            FieldChangeObject(field=field.field, old=field.old, new=field.new)
-            for field in change.fields
-        ),
-        last_offset=change.last_offset,
-        last_timestamp=change.last_timestamp,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +60,8 @@ def diff_rows(change: EntityChange) -> Iterator[DiffRow]:
     """One row for each field, or one for all of an entity."""
     row = partial(
         DiffRow,
-        entity_kind=change.kind,
-        change_type=change.type,
+        entity_kind=change.entity_kind,
+        change_type=change.change_type,
         name=change_name(change),
         last_offset=change.last_offset,
         last_timestamp=change.last_timestamp,
@@ -111,7 +69,7 @@ def diff_rows(change: EntityChange) -> Iterator[DiffRow]:
     for field in change.fields:
         yield row(field=field.field, old=field.old, new=field.new)
     if not change.fields:
-        is_new = change.type is ChangeType.ADDED
+        is_new = change.change_type is ChangeType.ADDED
         old, new = (None, change.entity) if is_new else (change.entity, None)
         yield row(field=None, old=old, new=new)
 

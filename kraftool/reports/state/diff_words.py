@@ -36,11 +36,11 @@ _QUIET_MEMBERS = frozenset(
 def change_name(change: EntityChange) -> str:
     """Return what an entity is called, in a line."""
     of = change.entity
-    match change.kind:
+    match change.entity_kind:
         case "feature" | "topic":
             return str(of["name"])
         case "broker" | "controller":
-            return f"{change.kind} {of['id']}"
+            return f"{change.entity_kind} {of['id']}"
         case "delegationToken":
             return f"token {of['tokenId']}"
         case "partition":
@@ -57,7 +57,7 @@ def change_name(change: EntityChange) -> str:
             return f"{of['user']} {of['mechanism']}"
         case "acl":
             return f"ACL {of['aclId']}" if change.fields else _acl(of)
-    return TITLES[change.kind].lower()
+    return TITLES[change.entity_kind].lower()
 
 
 def _acl(of: dict[str, Any]) -> str:
@@ -71,15 +71,15 @@ def what_it_was(change: EntityChange) -> str:
     """Return what is known of an entity that is on one side only, in a line; empty of one that
     changed.
     """
-    if change.type is ChangeType.CHANGED or change.kind == "acl":
+    if change.change_type is ChangeType.CHANGED or change.entity_kind == "acl":
         return ""
-    known = identity(change.kind, change.entity)
+    known = identity(change.entity_kind, change.entity)
     rest = {
         name: value
         for name, value in change.entity.items()
         if (name not in known or name in _NAMES) and name not in _QUIET_MEMBERS
     }
-    if change.kind in ("broker", "controller"):
+    if change.entity_kind in ("broker", "controller"):
         rest.pop("id")
         rest.pop("features")
     return ", ".join(

@@ -14,7 +14,7 @@ from typing import Any, get_args, get_type_hints
 
 import orjson
 
-from kraftool.reports.text.json_document import json_value, members, twin_name
+from kraftool.reports.text.json_document import json_value, known_type, members, twin_name
 from kraftool.reports.text.json_form import form_hint
 from kraftool.reports.text.printable import file_text
 
@@ -45,7 +45,7 @@ def csv_rows(document: Any) -> Iterator[Sequence[object]]:
 def _columns(kind: Any, owner: Column = ()) -> Iterator[Column]:
     """The plain members, those of objects within, and lists of plain values."""
     for member in members(form_hint(kind)):
-        hint = form_hint(_known(member.hint))
+        hint = form_hint(known_type(member.hint))
         inner = [form_hint(arg) for arg in get_args(hint) if arg is not Ellipsis]
         if _is_object(hint):
             yield from _columns(hint, (*owner, member.name))
@@ -53,12 +53,6 @@ def _columns(kind: Any, owner: Column = ()) -> Iterator[Column]:
             yield (*owner, member.name)
             if member.is_moment:
                 yield (*owner, twin_name(member))
-
-
-def _known(hint: Any) -> Any:
-    """The type of what may be None."""
-    rest = [arg for arg in get_args(hint) if arg is not type(None)]
-    return rest[0] if len(rest) == 1 and type(None) in get_args(hint) else hint
 
 
 def _is_object(hint: Any) -> bool:

@@ -9,7 +9,7 @@ docs/json.md says this to users; tools/schemas.py makes docs/schemas of the same
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -17,8 +17,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
 
 import orjson
 
-from kraftool.decoders.json_marks import COUNT, HIDDEN, IDS, MOMENT
-from kraftool.reports.text.json_form import form, form_for, is_in_json
+from kraftool.decoders.json_marks import COUNT, HIDDEN, IDS, INLINE, MOMENT, place_in_json
+from kraftool.reports.text.json_form import form, form_for, form_hint
 from kraftool.reports.text.json_forms import FORMS
 from kraftool.reports.text.printable import file_text
 from kraftool.reports.text.times import iso
@@ -46,12 +46,16 @@ class JsonLines(Iterator[bytes], Generic[T]):
 
 
 class JsonMember(NamedTuple):
-    """A member of an object: the attribute with its value, the name in JSON, and its type."""
+    """A member of an object: the class and its attribute, the name in JSON, and the type. A type
+    that is no class, as that of endpoints, can have a form too."""
 
+    owner: Any
     attribute: str
     name: str
     hint: Any
-    is_moment: bool = False
+    is_moment: bool
+    is_inline: bool
+    form: Callable[[Any], Any] | None
 
 
 def camel(name: str) -> str:
@@ -62,8 +66,25 @@ def camel(name: str) -> str:
 @cache
 def members(kind: Any) -> tuple[JsonMember, ...]:
     """The members that JSON has of a dataclass or a named tuple."""
+    every: list[JsonMember] = []
+    for member in _own_members(kind):
+        every += members(form_hint(get_args(member.hint)[0])) if member.is_inline else (member,)
+    return tuple(every)
+
+
+@cache
+def _own_members(kind: Any) -> tuple[JsonMember, ...]:
+    """The same, where an object with its members in its place is one."""
     return tuple(
-        JsonMember(attribute, _name(attribute, hint), hint, is_moment=_says(hint, MOMENT))
+        JsonMember(
+            owner=kind,
+            attribute=attribute,
+            name=_name(attribute, hint),
+            hint=hint,
+            is_moment=_says(hint, MOMENT),
+            is_inline=_says(hint, INLINE),
+            form=form_for(known_type(hint)) if get_args(hint) else None,
+        )
         for attribute, hint in _attributes(kind)
         if not _says(hint, HIDDEN)
     )
@@ -93,13 +114,21 @@ def twin_name(member: JsonMember) -> str:
 
 
 def _attributes(kind: Any) -> Iterator[tuple[str, Any]]:
+    names = [field.name for field in fields(kind)] if is_dataclass(kind) else [*kind._fields]
     hints = get_type_hints(kind, include_extras=True)
-    for name in [field.name for field in fields(kind)] if is_dataclass(kind) else kind._fields:
-        yield name, hints[name]
     for owner in reversed(kind.__mro__):
         for name, value in vars(owner).items():
-            if isinstance(value, property) and is_in_json(value):
-                yield name, get_type_hints(value.fget, include_extras=True)["return"]
+            place = place_in_json(value) if isinstance(value, property) else None
+            if place is not None:
+                names.insert(names.index(place) if place else len(names), name)
+                hints[name] = get_type_hints(value.fget, include_extras=True)["return"]
+    return ((name, hints[name]) for name in names)
+
+
+def known_type(hint: Any) -> Any:
+    """The type of what may be None."""
+    rest = [arg for arg in get_args(hint) if arg is not type(None)]
+    return rest[0] if len(rest) == 1 and type(None) in get_args(hint) else hint
 
 
 def _says(hint: Any, mark: str) -> bool:
@@ -132,8 +161,13 @@ def json_value(value: Any) -> Any:
 def _object(value: Any) -> dict[str, Any]:
     made: dict[str, Any] = {}
     kind: Any = type(value)
-    for member in members(kind):
+    for member in _own_members(kind):
         member_value = getattr(value, member.attribute)
+        if member.is_inline:
+            made |= json_value(member_value)
+            continue
+        if member.form is not None and member_value is not None:
+            member_value = member.form(member_value)
         made[member.name] = json_value(member_value)
         if member.is_moment:
             made[twin_name(member)] = moment_text(member_value)
@@ -171,15 +205,15 @@ def json_document(document: Any) -> Iterator[bytes]:
     It is indented. Where one of its members is an iterator, each member of the document and each
     element of that one has a line instead, so that a million of them never become one value.
     """
-    if not any(
-        isinstance(getattr(document, json_member.attribute), Iterator)
-        for json_member in _top(document)
-    ):
+    kind: Any = type(document)
+    every = _own_members(kind)
+    if not any(isinstance(getattr(document, member.attribute), Iterator) for member in every):
         option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         yield orjson.dumps(json_object(document), option=option)
         return
     yield b'{\n  "schemaVersion": %d' % SCHEMA_VERSION
-    for member in _top(document):
+    for member in every:
+        assert not member.is_inline, "a document in pieces has its own members only"
         value = getattr(document, member.attribute)
         yield b",\n  %s: " % orjson.dumps(member.name)
         if isinstance(value, Iterator):
@@ -187,11 +221,6 @@ def json_document(document: Any) -> Iterator[bytes]:
         else:
             yield json_line(value)
     yield b"\n}\n"
-
-
-def _top(document: Any) -> tuple[JsonMember, ...]:
-    kind: Any = type(document)
-    return members(kind)
 
 
 def _elements(values: Iterator[Any]) -> Iterator[bytes]:

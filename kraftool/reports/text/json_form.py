@@ -1,7 +1,7 @@
-"""The form of a class in JSON, and the properties that are members.
+"""The form of a class in JSON.
 
-Owns the two registers. A form counts from its import on, so that the module of a document imports
-those that it needs; tests/test_json_rule.py holds that.
+Owns the register of forms. A form counts from its import on, so that the module of a document
+imports those that it needs; tests/test_json_rule.py holds that.
 """
 
 from __future__ import annotations
@@ -11,14 +11,7 @@ from typing import Any, TypeVar, get_type_hints
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_getters: set[Any] = set()
 _forms: dict[Any, tuple[Callable[[Any], Any], Any]] = {}
-
-
-def in_json(getter: Function) -> Function:
-    """Make a property a member of the documents. It belongs below @property."""
-    _getters.add(getter)
-    return getter
 
 
 def form(function: Function) -> Function:
@@ -39,7 +32,3 @@ def form_for(kind: Any) -> Callable[[Any], Any] | None:
     """Return what makes the form of a class; None for one that is written by its members."""
     form_and_hint = _forms.get(kind)
     return None if form_and_hint is None else form_and_hint[0]
-
-
-def is_in_json(value: property) -> bool:
-    return value.fget in _getters

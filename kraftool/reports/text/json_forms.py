@@ -90,24 +90,19 @@ class FindingCounts:
         )
 
 
-def finding_members(finding: Finding) -> dict[str, Any]:
-    """The attributes of a finding's object, for classes that add to it."""
-    fault = finding.fault
-    return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "reason": fault.reason,
-        "file": fault.file,
-        **place_members(fault),
-        "advice": finding.advice,
-        "is_undecoded": finding.undecoded,
-        "place_count": finding.count,
-        "places": tuple(_place(place) for place in finding.places),
-    }
-
-
 def finding_object(finding: Finding) -> FindingObject:
-    return FindingObject(**finding_members(finding))
+    fault = finding.fault
+    return FindingObject(
+        code=finding.code,
+        severity=finding.severity,
+        reason=fault.reason,
+        file=fault.file,
+        **place_members(fault),
+        advice=finding.advice,
+        is_undecoded=finding.undecoded,
+        place_count=finding.count,
+        places=tuple(_place(place) for place in finding.places),
+    )
 
 
 def place_members(fault: Fault) -> dict[str, Any]:
@@ -154,7 +149,7 @@ class VoterObject:
     id: int
     directory_id: str | None
     """null where its source has none, as controller.quorum.voters."""
-    endpoints: tuple[EndpointObject, ...]
+    endpoints: Endpoints
     supported_kraft_versions: VersionRange | None
     """The levels of kraft.version that it supports; null where its source does not say."""
 
@@ -171,7 +166,7 @@ def voter_object(voter: Voter) -> VoterObject:
     return VoterObject(
         id=voter.id,
         directory_id=voter.directory_id,
-        endpoints=endpoint_objects(voter.endpoints),
+        endpoints=voter.endpoints,
         supported_kraft_versions=None if supported == ONLY_STATIC else supported,
     )
 
@@ -225,5 +220,5 @@ def quorum_state_object(state: QuorumState) -> QuorumStateObject:
     )
 
 
-FORMS = (finding_object, voter_object, voter_objects, quorum_state_object)
+FORMS = (finding_object, endpoint_objects, voter_object, voter_objects, quorum_state_object)
 """What json_document writes in these forms, whichever document it is in."""

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from kraftool.decoders.json_marks import Count, Hidden, Moment
+from kraftool.decoders.json_marks import Count, Hidden, Moment, in_json
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.reports.findings.finding import Finding, Severity
-from kraftool.reports.text.json_form import in_json
 
 
 class Category(StrEnum):

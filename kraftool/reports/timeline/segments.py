@@ -109,7 +109,7 @@ class SegmentReading:
             start_offset=start,
             walked=self.walked,
             problems=tuple(problems.listed),
-            more_problems=problems.more,
+            omitted_problems=problems.more,
         )
         for finding in log_findings(entry.name, FileKind.LOG, summary):
             yield Found.of(finding, start)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.json_marks import Count
+from kraftool.decoders.json_marks import Count, in_json
 from kraftool.decoders.kinds import FileKind
 from kraftool.directory.directory_summary import base_offset
 from kraftool.directory.file_report import FileReport
@@ -25,6 +25,7 @@ from kraftool.reports.files.severity_in_context import left_by_truncation, weigh
 from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.timeline.diverged import diverged
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_history import kraft_versions
@@ -72,14 +73,21 @@ class Verified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogVerification:
-    """All PATHs."""
+    """The files that were verified, and the findings. Offsets are places in the log, positions are
+    bytes in a file."""
 
     verified: tuple[Verified, ...]
+    """One for each directory, and one for the files by themselves of a PATH."""
     findings: tuple[Finding, ...] = ()
-    """Those between the directories of all PATHs, or of a PATH as a whole."""
+    """Those between directories, and of a PATH as a whole."""
 
     @property
-    def all_findings(self) -> tuple[Finding, ...]:
+    @in_json
+    def finding_counts(self) -> FindingCounts:
+        return finding_counts(self.rows)
+
+    @property
+    def rows(self) -> tuple[Finding, ...]:
         return (*self.findings, *(finding for one in self.verified for finding in one.findings))
 
 
@@ -110,7 +118,7 @@ def verify_logs(
         except KraftoolError as error:
             findings.append(unreadable(location.path, error))
             continue
-        findings += report.findings if report.kind is not LocationKind.FILE else ()
+        findings += report.findings if report.path_kind is not LocationKind.FILE else ()
         if report.directories:
             with_logs.append(location)
         directories += (judged.directory for judged in report.directories)
@@ -128,7 +136,7 @@ def verify_read(report: DumpReport, passes: LogPasses) -> LogVerification:
 def _verified(report: DumpReport, seen: Mapping[str, DirectoryPass]) -> Iterator[Verified]:
     for directory in report.directories:
         yield _directory(directory, seen.get(directory.directory.path, DirectoryPass()))
-    if report.kind is LocationKind.FILE or report.files:
+    if report.path_kind is LocationKind.FILE or report.files:
         yield _files(report, seen)
 
 
@@ -248,7 +256,7 @@ def _settled(
             yield replace(finding, advice=snapshot_advice(report.summary, finding, sound=False))
             continue
         roomy = seen.left_indexes.get(finding.file)
-        if active is not None and roomy is not None and _are_beside(finding.file, active.name):
+        if active is not None and roomy is not None and _are_beside(finding.file, active.file):
             finding = left_by_truncation(finding, active.log, roomy=roomy)
         yield weighed(finding, is_live=is_live)
 
@@ -279,7 +287,7 @@ def _are_beside(index: str, segment: str) -> bool:
 
 def _files(report: DumpReport, seen: Mapping[str, DirectoryPass]) -> Verified:
     """Files by themselves: there is nothing to compare them with."""
-    findings = [*(report.findings if report.kind is LocationKind.FILE else ())]
+    findings = [*(report.findings if report.path_kind is LocationKind.FILE else ())]
     checked = Checked()
     for directory, passed in seen.items():
         if any(file.directory == directory for file in report.files):
@@ -303,7 +311,7 @@ def _of_one_file(report: DumpReport, seen: DirectoryPass) -> Iterator[Finding]:
     for file in report.files:
         log = file.log
         if file.kind is FileKind.LOG and log is not None and log.is_metadata:
-            yield from seen.replay.findings(file.name, log.end_offset, 0)
+            yield from seen.replay.findings(file.file, log.end_offset, 0)
 
 
 def _checked(files: Sequence[FileReport], seen: DirectoryPass) -> Checked:

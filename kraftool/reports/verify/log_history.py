@@ -97,10 +97,10 @@ def _one_set(notes: Notes, voters: list[dict[str, Any]], offset: int, position: 
 def kraft_versions(history: VoterHistory) -> Iterator[Finding]:
     """Levels of the log that no Kafka has, that go back, or that come behind the first voters."""
     logged = [entry for entry in history.entries if entry.origin is Origin.LOG]
-    versions = [entry for entry in logged if entry.level is not None]
+    versions = [entry for entry in logged if entry.kraft_version is not None]
     level = 0
     for version in versions:
-        logged_level = version.level
+        logged_level = version.kraft_version
         assert logged_level is not None, "only entries with a level were taken"
         if logged_level < level or not 0 <= logged_level <= HIGHEST_KRAFT_VERSION:
             yield log_kinds.KRAFT_VERSION.at(

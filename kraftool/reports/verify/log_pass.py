@@ -180,9 +180,9 @@ class DirectoryPass:
         if not isinstance(content, EntryList) or not file.is_live:
             return ()
         text = _NO_PRODUCERS.get(file.kind)
-        if text is not None and content.count:
-            count = str(content.count)
-            return (log_kinds.PRODUCERS.at(file.name, text, expected="0", found=count),)
+        if text is not None and content.entries:
+            count = str(content.entries)
+            return (log_kinds.PRODUCERS.at(file.file, text, expected="0", found=count),)
         if name is not None and not file_findings(file):
             self._index(entry, name, file.kind)
         return ()

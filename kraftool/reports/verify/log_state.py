@@ -23,26 +23,26 @@ def quorum_state(report: NodeDirectory, seen: DirectoryPass) -> Iterator[Finding
     """The state file's leader against LeaderChange, its form against kraft.version."""
     file = report.one(FileKind.QUORUM_STATE)
     content = file.content if file is not None else None
-    if file is None or not isinstance(content, QuorumStateFile) or content.state is None:
+    if file is None or not isinstance(content, QuorumStateFile) or content.quorum_state is None:
         return
-    state = content.state
+    state = content.quorum_state
     leader = seen.history.leaders.get(state.leader_epoch)
     if leader is not None and state.leader_id >= 0 and leader.leader_id != state.leader_id:
         yield dir_kinds.QUORUM_LEADER.at(
-            file.name,
+            file.file,
             f"epoch {state.leader_epoch} has another leader in the log, at offset {leader.offset}",
             field="leaderId",
             expected=str(leader.leader_id),
             found=str(state.leader_id),
         )
-    level, version = report.summary.kraft_version.level, state.data_version
-    voters = report.summary.voters
+    level, version = report.summary.finalized_kraft_version.level, state.data_version
+    voters = report.summary.voter_set
     node = report.summary.node.node_id
     # An observer may keep the old form for ever; a voter until its next vote or leader.
     is_voter = voters is not None and node is not None and voters.of(node) is not None
     if (version == 0 and level > 0 and is_voter) or (version == 1 and level == 0):
         yield dir_kinds.QUORUM_VERSION.at(
-            file.name,
+            file.file,
             "the format of another kraft.version",
             field="data_version",
             expected=str(min(level, 1)),

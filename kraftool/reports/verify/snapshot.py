@@ -134,7 +134,7 @@ def _verification(
     else:
         directories = with_whole_copies(directories)
     findings += between(directories)
-    return SnapshotVerification(directories=tuple(directories), findings=in_order(findings))
+    return SnapshotVerification(verified=tuple(directories), findings=in_order(findings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,7 +342,7 @@ def _directory(
             snapshot for snapshot in log_state.snapshots(report, seen) if _is_ours(snapshot)
         ]
     snapshots = [
-        reader.snapshots[file.name] for file in report.files if file.name in reader.snapshots
+        reader.snapshots[file.file] for file in report.files if file.file in reader.snapshots
     ]
     own = {
         snapshot.file: tuple(one for one in findings if one.file == snapshot.file)

@@ -39,15 +39,15 @@ def difference(expected: MetadataImage, image: MetadataImage) -> StateDifference
     lost: list[tuple[int, str]] = []
     for change in changes(expected, image):
         # The partitions of a topic that is missing go without saying.
-        if change.kind not in _ASPECTS or change.with_topic:
+        if change.entity_kind not in _ASPECTS or change.with_topic:
             continue
-        if change.kind == CONFIGS and _is_kafkas(change, expected, image):
+        if change.entity_kind == CONFIGS and _is_kafkas(change, expected, image):
             continue
         kinds = names_by_kind.setdefault(
-            change.kind, {change_type: [] for change_type in ChangeType}
+            change.entity_kind, {change_type: [] for change_type in ChangeType}
         )
-        kinds[change.type].append(_name(change.kind, change.entity))
-        if change.kind == SCRAM and change.type is ChangeType.REMOVED:
+        kinds[change.change_type].append(_name(change.entity_kind, change.entity))
+        if change.entity_kind == SCRAM and change.change_type is ChangeType.REMOVED:
             lost.append((change.entity["mechanismId"], change.entity["user"]))
     if lost and not (
         names_by_kind[SCRAM][ChangeType.ADDED] or names_by_kind[SCRAM][ChangeType.CHANGED]
@@ -77,12 +77,12 @@ def _is_kafkas(
     """True if it is what Kafka leaves behind of a topic that was made and removed between two
     snapshots, or a key that it does not know, which it passes over."""
     kind, name = change.entity["resourceTypeId"], change.entity["resourceName"]
-    image = expected if change.type is ChangeType.REMOVED else metadata_image
+    image = expected if change.change_type is ChangeType.REMOVED else metadata_image
     if kind == TOPIC and name not in image.topics.by_name:
         return True
     key = change.entity["name"]
     is_known = kind == BROKER or key in HARMLESS.get(kind, ()) or key in MASKED.get(kind, ())
-    return change.type is ChangeType.REMOVED and not is_known
+    return change.change_type is ChangeType.REMOVED and not is_known
 
 
 def _name(kind: str, entity: Object) -> str:

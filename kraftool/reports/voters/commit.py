@@ -38,7 +38,6 @@ from kraftool.directory.metadata_summary import LogExtent
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.voter_history import (
     Commitment,
-    CommitmentVerdict,
     HistoryEntry,
     Origin,
 )
@@ -50,7 +49,18 @@ from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.voters.jumps import jumps_of
 
 _Identity = tuple[bool, int, int, str]
-_NOT_YET = CommitmentVerdict()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    """The commitment of an entry, and the reason."""
+
+    commitment: Commitment = Commitment.UNKNOWN
+    reason: str = ""
+    by_majority: bool = False
+
+
+_NOT_YET = _Verdict()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +79,7 @@ def with_verdicts(sources: Sequence[NodeDirectory]) -> tuple[NodeDirectory, ...]
     """The same sources (of one cluster), with each entry's verdict."""
     proofs = [proof for source in sources for proof in proofs_of(source)]
     holders, later = _holders(sources), _later_changes(sources)
-    verdicts: dict[_Identity, CommitmentVerdict] = {}
+    verdicts: dict[_Identity, _Verdict] = {}
     for source in sources:
         for entry in source.history.entries:
             key = entry.identity
@@ -102,15 +112,14 @@ def with_verdicts(sources: Sequence[NodeDirectory]) -> tuple[NodeDirectory, ...]
         )  # fmt: skip
         if other is not None and other != key and weak:
             reason = f"another record is committed at this offset, of epoch {other[2]}"
-            verdicts[key] = CommitmentVerdict(commitment=Commitment.REPLACED, reason=reason)
+            verdicts[key] = _Verdict(commitment=Commitment.REPLACED, reason=reason)
     return tuple(
         replace(
             source,
             history=replace(
                 source.history,
                 entries=tuple(
-                    replace(entry, verdict=verdicts[entry.identity])
-                    for entry in source.history.entries
+                    _judged(entry, verdicts[entry.identity]) for entry in source.history.entries
                 ),
             ),
         )
@@ -118,7 +127,16 @@ def with_verdicts(sources: Sequence[NodeDirectory]) -> tuple[NodeDirectory, ...]
     )
 
 
-def _close(source: NodeDirectory, verdicts: dict[_Identity, CommitmentVerdict]) -> None:
+def _judged(entry: HistoryEntry, known: _Verdict) -> HistoryEntry:
+    return replace(
+        entry,
+        commitment=known.commitment,
+        reason=known.reason,
+        by_majority=known.by_majority,
+    )
+
+
+def _close(source: NodeDirectory, verdicts: dict[_Identity, _Verdict]) -> None:
     """Whatever stands in a log before something committed is committed."""
     later: int | None = None
     by_majority = True
@@ -132,13 +150,13 @@ def _close(source: NodeDirectory, verdicts: dict[_Identity, CommitmentVerdict]) 
             verdicts[entry.identity] = replace(known, by_majority=by_majority)
         elif later is not None:
             words = f"a later record at offset {later} is committed"
-            verdicts[entry.identity] = CommitmentVerdict(
+            verdicts[entry.identity] = _Verdict(
                 commitment=Commitment.COMMITTED, reason=words, by_majority=by_majority
             )
 
 
 def _sets_to_win(
-    source: NodeDirectory, verdicts: dict[_Identity, CommitmentVerdict]
+    source: NodeDirectory, verdicts: dict[_Identity, _Verdict]
 ) -> list[tuple[int, VoterSet]]:
     """The sets whose majority a batch at or behind an offset needs too, with that offset."""
     proved = [
@@ -185,30 +203,28 @@ def _verdict(
     holders: Sequence[NodeDirectory],
     proofs: Sequence[Proof],
     later: int | None,
-) -> CommitmentVerdict:
+) -> _Verdict:
     if entry.origin is Origin.BOOTSTRAP:
         words = "kafka-storage format wrote it. It is valid without a commit"
-        return CommitmentVerdict(commitment=Commitment.FORMATTED, reason=words)
+        return _Verdict(commitment=Commitment.FORMATTED, reason=words)
     if entry.contradicted:
-        return CommitmentVerdict(
-            reason="the log next to the snapshot has other voters at this offset"
-        )
+        return _Verdict(reason="the log next to the snapshot has other voters at this offset")
     if entry.origin is Origin.SNAPSHOT:
         if any(snapshot.intact for snapshot in source.snapshots if snapshot.file == entry.file):
             words = "a snapshot holds only what is committed"
-            return CommitmentVerdict(commitment=Commitment.COMMITTED, reason=words)
-        return CommitmentVerdict(reason="the snapshot that says so is damaged")
+            return _Verdict(commitment=Commitment.COMMITTED, reason=words)
+        return _Verdict(reason="the snapshot that says so is damaged")
     for holder in holders:
         assert holder.log is not None, "the record is inside the copied range of a log"
         for proof in proofs:
             if proof.below > entry.offset and holder.log.epoch_at(proof.offset) == proof.epoch:
-                return CommitmentVerdict(commitment=Commitment.COMMITTED, reason=proof.words)
+                return _Verdict(commitment=Commitment.COMMITTED, reason=proof.words)
     if source.high_watermark is not None and entry.offset >= source.high_watermark:
         words = f"the running leader's high watermark is {source.high_watermark}"
-        return CommitmentVerdict(commitment=Commitment.PENDING, reason=words)
+        return _Verdict(commitment=Commitment.PENDING, reason=words)
     if later is not None:
         words = f"the leader wrote the next change, at offset {later}, only after its commit"
-        return CommitmentVerdict(commitment=Commitment.COMMITTED, reason=words)
+        return _Verdict(commitment=Commitment.COMMITTED, reason=words)
     return _NOT_YET
 
 
@@ -266,12 +282,10 @@ def _by_majority(
     sets: _Sets,
     holders: Sequence[NodeDirectory],
     before: Sequence[tuple[int, VoterSet]],
-) -> CommitmentVerdict:
+) -> _Verdict:
     newest = sets.newest()
     if not newest:
-        return CommitmentVerdict(
-            reason="the voters whose majority would commit it are not recorded"
-        )
+        return _Verdict(reason="the voters whose majority would commit it are not recorded")
     for epoch in sorted(
         {source.quorum_state.leader_epoch for source in holders if source.quorum_state}
     ):
@@ -286,24 +300,22 @@ def _by_majority(
                 f" epoch {epoch} at or after it and no later epoch on any of them: every later"
                 " leader has it"
             )
-            return CommitmentVerdict(
-                commitment=Commitment.COMMITTED, reason=words, by_majority=True
-            )
+            return _Verdict(commitment=Commitment.COMMITTED, reason=words, by_majority=True)
     held, total = _voters_among(newest, holders), len(newest)
     count = f"on {held} of {total} voters' directories given"
     lacking = _lacking([newest, sets.at(entry.last_offset) or newest], holders)
     earlier = _lacking([old for _, old in before], holders)
     if lacking is None and earlier is None:
         words = f"{count}, so committed according to them. A leader of another epoch may differ"
-        return CommitmentVerdict(commitment=Commitment.ON_MAJORITY, reason=words)
+        return _Verdict(commitment=Commitment.ON_MAJORITY, reason=words)
     if lacking is None and earlier is not None:
         old = ", ".join(map(str, sorted(voter.id for voter in earlier)))
         words = (
             f"{count}, but the voters {old} before a set written by hand can elect a leader"
             " without it"
         )
-        return CommitmentVerdict(reason=words)
-    return CommitmentVerdict(reason=f"{count}, and no snapshot ends beyond it")
+        return _Verdict(reason=words)
+    return _Verdict(reason=f"{count}, and no snapshot ends beyond it")
 
 
 def _lacking(sets: Sequence[VoterSet], holders: Sequence[NodeDirectory]) -> VoterSet | None:

@@ -131,19 +131,19 @@ def committed(
 def _of_changes(source: NodeDirectory) -> Iterator[Proof]:
     """Changes of voters that are committed, which nothing but what followed may show."""
     for entry in source.history.entries:
-        if entry.origin is Origin.LOG and entry.verdict.commitment is Commitment.COMMITTED:
+        if entry.origin is Origin.LOG and entry.commitment is Commitment.COMMITTED:
             yield Proof(
                 offset=entry.offset,
                 epoch=entry.epoch,
                 below=entry.offset + 1,
-                words=entry.verdict.reason,
+                words=entry.reason,
             )
 
 
 def committed_voters(source: NodeDirectory) -> SeenVoters | None:
     """The newest voters of a source that are known to be committed, or else those it goes by."""
     for voter_set in reversed(source.voter_sets):
-        if voter_set.voters is not None and voter_set.verdict.commitment in _KNOWN:
+        if voter_set.voters is not None and voter_set.commitment in _KNOWN:
             return SeenVoters(
                 source=VoterSource.RECORD,
                 voters=voter_set.voters,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kraftool.decoders.json_marks import Hidden, Inline
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.voter_history import VoterHistory
 from kraftool.reports.findings.finding import Finding
@@ -31,13 +32,13 @@ _DAMAGE = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedDirectory:
-    """A directory with its findings."""
+    """A data directory, or a metadata partition by itself, with its findings."""
 
-    directory: NodeDirectory
+    directory: Inline[NodeDirectory]
     findings: tuple[Finding, ...] = ()
-    of_path: tuple[Finding, ...] = ()
+    of_path: Hidden[tuple[Finding, ...]] = ()
     """Those of the PATH that it was read from, which are of no directory."""
-    keeps_from_starting: Finding | None = None
+    keeps_from_starting: Hidden[Finding | None] = None
     """Why Kafka exits when it starts on the directory; None if it starts."""
 
     @property

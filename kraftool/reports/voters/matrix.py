@@ -85,7 +85,7 @@ def _letter(number: int) -> str:
 
 def about(compared: ComparedSource) -> Iterator[str]:
     """Yield what a source is, and up to where it tells."""
-    source = compared.source
+    source = compared.directory
     node = source.node
     yield source.kind
     if source.missing:
@@ -111,9 +111,9 @@ def about(compared: ComparedSource) -> Iterator[str]:
 
 def standing(compared: ComparedSource) -> tuple[str, bool]:
     """Return how a source stands beside the newest voters, and whether that is bad."""
-    if compared.foreign:
+    if compared.is_of_other_cluster:
         return "belongs to another cluster: not compared", True
-    if compared.behind:
+    if compared.is_behind:
         return "behind: ends before the newest change", False
     return ("its voters differ", True) if compared.differences else ("", False)
 
@@ -121,10 +121,10 @@ def standing(compared: ComparedSource) -> tuple[str, bool]:
 def title(diff: VoterDiff, voters: SeenVoters) -> str:
     """Return which voters these are, and since when."""
     origin = f"by {voters.source.value}"
-    newest = diff.newest.newest if diff.newest is not None else None
+    newest = diff.newest_directory.newest if diff.newest_directory is not None else None
     if voters.source is VoterSource.RECORD and newest is not None:
         origin = f"offset {newest.offset}, epoch {newest.epoch}"
-        origin += f", {COMMITMENT_WORDS[newest.verdict.commitment]}"
+        origin += f", {COMMITMENT_WORDS[newest.commitment]}"
     version = f", kraft.version {diff.kraft_version}" if diff.kraft_version is not None else ""
     return f"Voters: {origin}{version}"
 
@@ -135,8 +135,8 @@ def voter_rows(diff: VoterDiff, newest: SeenVoters) -> Iterator[VoterRow]:
     others = {
         voter.id
         for source in diff.sources
-        if not source.foreign and source.source.in_force is not None
-        for voter in source.source.in_force.voters
+        if not source.is_of_other_cluster and source.voter_set is not None
+        for voter in source.voter_set.voters
     }
     for id in sorted(known | others):
         voter = newest.of(id) or Voter(key=ReplicaKey(id))
@@ -159,8 +159,8 @@ def _mark(
     compared: ComparedSource, voter: Voter, known: set[int], *, recorded: bool
 ) -> tuple[VoterMark, str]:
     """The mark of a source in a voter's row, and what differs in words."""
-    voters = compared.source.in_force
-    if voters is None or compared.foreign:
+    voters = compared.voter_set
+    if voters is None or compared.is_of_other_cluster:
         return VoterMark.SILENT, ""
     there = voters.of(voter.id)
     if there is None:
@@ -169,7 +169,7 @@ def _mark(
         return VoterMark.OTHER, f"a voter, {there.directory_id or 'no directory id'}"
     both = recorded and voters.is_recorded
     words = [difference.words() for difference in differences(voter, there, recorded=both)]
-    node = compared.source.node
+    node = compared.node
     if node.node_id == voter.id and node.directory_id and not matches(voter, node.directory_id):
         words.append(f"this directory's own id is {node.directory_id}")
     return (VoterMark.OTHER, ", ".join(words)) if words else (VoterMark.SAME, "")
@@ -179,24 +179,24 @@ def history_rows(diff: VoterDiff) -> list[HistoryRow]:
     """Every entry once, by offset and epoch, with the sources that have it."""
     rows: dict[tuple[bool, int, int, str], tuple[HistoryEntry, list[str]]] = {}
     for number, source in enumerate(diff.sources):
-        for entry in source.source.history.entries:
-            if source.foreign:
+        for entry in source.history:
+            if source.is_of_other_cluster:
                 continue
             row = rows.setdefault(entry.identity, (entry, [" "] * len(diff.sources)))
             row[1][number] = BEHIND_DAMAGE if entry.after_damage else HOLDS[entry.origin]
     ordered = sorted(
-        rows.values(), key=lambda row: (row[0].offset, row[0].epoch, row[0].level is None)
+        rows.values(), key=lambda row: (row[0].offset, row[0].epoch, row[0].kraft_version is None)
     )
     return [HistoryRow(entry=entry, holders=tuple(holders)) for entry, holders in ordered]
 
 
 def change(entry: HistoryEntry) -> str:
     """Return what an entry changed, in words."""
-    words = "; ".join(entry.changes)
+    words = "; ".join(entry.differences)
     if words != "the same again":
         return words
     if entry.voters is None:
-        return f"kraft.version {entry.level} again"
+        return f"kraft.version {entry.kraft_version} again"
     return f"the same voters again: {', '.join(str(voter_id) for voter_id in _ids(entry.voters))}"
 
 
@@ -206,6 +206,6 @@ def _ids(voters: VoterSet) -> list[int]:
 
 def reason(entry: HistoryEntry) -> str:
     """Why nobody can be sure of an entry; empty where one can."""
-    if entry.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED):
+    if entry.commitment in (Commitment.COMMITTED, Commitment.FORMATTED):
         return ""
-    return entry.verdict.reason
+    return entry.reason

@@ -111,7 +111,7 @@ def _removed_advice(source: NodeDirectory, reference: NodeDirectory) -> str:
     newest = reference.newest
     if newest is None:
         return ""
-    if newest.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED):
+    if newest.commitment in (Commitment.COMMITTED, Commitment.FORMATTED):
         return "it was removed. Stop it, or add it again"
     if any(jump.entry is newest for jump in jumps_of(reference)):
         return (
@@ -230,9 +230,8 @@ def jumps(sources: Sources) -> Iterator[Finding]:
             if entry.identity in seen:
                 continue
             seen.add(entry.identity)
-            known = entry.verdict
-            settled = known.commitment is Commitment.COMMITTED and not known.by_majority
-            words = "; ".join(entry.changes)
+            settled = entry.commitment is Commitment.COMMITTED and not entry.by_majority
+            words = "; ".join(entry.differences)
             if not jump.overlaps:
                 before, after = len(jump.before), len(jump.voters)
                 words += (

@@ -188,7 +188,7 @@ def advertised(sources: Sources) -> Iterator[Finding]:
 
 def _moved(settings: QuorumSettings, voter: Voter, voters: SeenVoters) -> Iterator[tuple[str, str]]:
     recorded = addresses(voter)
-    for number, (listener, own_endpoint) in enumerate(settings.advertised.items()):
+    for number, (listener, own_endpoint) in enumerate(settings.advertised_endpoints.items()):
         known = recorded.get(listener)
         if voters.source is VoterSource.PROPERTIES:
             # Static voters have one address, of the first listener; its name may be an alias.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.directory.node_directory import NodeDirectory
-from kraftool.directory.voter_history import Commitment, CommitmentVerdict, HistoryEntry, Origin
+from kraftool.directory.voter_history import Commitment, HistoryEntry, Origin
 from kraftool.directory.voter_set import same_set, set_differences
 from kraftool.reports.files.home_cluster import home_of
 from kraftool.reports.findings.finding import Finding, Severity
@@ -49,9 +49,9 @@ def newest_source(sources: Sources) -> NodeDirectory | None:
 
 def _overrules(other: NodeDirectory, entry: HistoryEntry, source: NodeDirectory) -> bool:
     """True if another log parted before it and would win an election against this one."""
-    if entry.verdict.commitment is Commitment.COMMITTED:
+    if entry.commitment is Commitment.COMMITTED:
         return False
-    if entry.verdict.commitment is Commitment.REPLACED:
+    if entry.commitment is Commitment.REPLACED:
         return True
     log = other.log
     if log is None or source.log is None or log.rank <= source.log.rank:
@@ -213,9 +213,9 @@ def _other_record(
         key = (there.offset, there.epoch, there.digest)
         if key == (entry.offset, entry.epoch, entry.digest):
             return None
-        if (there.changes, there.epoch) == (entry.changes, entry.epoch):
+        if (there.differences, there.epoch) == (entry.differences, entry.epoch):
             return f"the same in a batch of other bytes, epoch {there.epoch}", key
-        return f"{'; '.join(there.changes)}, epoch {there.epoch}", key
+        return f"{'; '.join(there.differences)}, epoch {there.epoch}", key
     return f"a record of epoch {epoch} that is not such a change", (entry.offset, epoch, other.name)
 
 
@@ -250,18 +250,18 @@ def _conflict(entry: HistoryEntry, other: NodeDirectory, words: str) -> Finding:
         )
     return kinds.VOTERS_CONFLICT.at(
         entry.file,
-        f"{text}{_verdict_words(entry.verdict)}",
+        f"{text}{_commitment_words(entry)}",
         position=entry.position,
         offset=entry.offset,
-        expected=f"{'; '.join(entry.changes)}, epoch {entry.epoch}",
+        expected=f"{'; '.join(entry.differences)}, epoch {entry.epoch}",
         found=words,
         severity=Severity.ERROR if same_epoch else None,
     )
 
 
-def _verdict_words(verdict: CommitmentVerdict) -> str:
-    if verdict.commitment is Commitment.COMMITTED:
-        return f". This one is committed ({verdict.reason})"
-    if verdict.commitment is Commitment.REPLACED:
+def _commitment_words(entry: HistoryEntry) -> str:
+    if entry.commitment is Commitment.COMMITTED:
+        return f". This one is committed ({entry.reason})"
+    if entry.commitment is Commitment.REPLACED:
         return ". The other one is committed"
     return ""

@@ -50,7 +50,7 @@ def next_steps(report: Report) -> Iterable[AdviceStep]:
 
 def _running(assessment: Assessment) -> Iterable[AdviceStep]:
     """Yield what to do where voters run: they are neither stopped nor started again."""
-    commands = (health_command(assessment),) if assessment.running.is_majority else ()
+    commands = (health_command(assessment),) if assessment.running_voters.is_majority else ()
     yield AdviceStep(f"{next_sentence(assessment)}.", commands)
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import sqrt
 
-from kraftool.decoders.json_marks import Count
+from kraftool.decoders.json_marks import Count, in_json
 from kraftool.reports.election.case import ElectionCase
-from kraftool.reports.text.json_form import in_json
 from kraftool.sim.election.conditions import StartPace
 
 LIKELY = 0.5

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
-from kraftool.decoders.json_marks import Count, Ids
+from kraftool.decoders.json_marks import Count, Ids, in_json
 from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.losses import (
@@ -23,7 +23,6 @@ from kraftool.reports.election.losses import (
     losses,
     unseen_records,
 )
-from kraftool.reports.text.json_form import in_json
 from kraftool.sim.election.candidacy import Chance
 from kraftool.sim.election.chances import Chances, Failures
 from kraftool.sim.election.conditions import Conditions, StartPace

@@ -99,7 +99,7 @@ def _with_quorum(
     summary: DirectorySummary, examined: ExaminedDirectory, metadata_summary: MetadataSummary
 ) -> DirectorySummary:
     feature, state = metadata_summary.feature(METADATA_VERSION), metadata_summary.quorum_state
-    voters = metadata_summary.voters
+    voters = metadata_summary.voter_set
     return replace(
         summary,
         metadata_version=feature.level if feature is not None else None,

@@ -99,7 +99,7 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
         failure = kinds.FAILED.at(
             unit.name, f"its nodes could not be compared: {type(error).__name__}"
         )
-        fleet_findings.append(FleetFinding(finding=failure, directories=names, by=(AUDIT,)))
+        fleet_findings.append(FleetFinding(finding=failure, paths=names, by=(AUDIT,)))
     kept = [finding for finding in fleet_findings if finding.finding.code not in ignored_codes]
     kept.sort(key=lambda finding: urgency_of(finding.finding))
     findings = tuple(replace(finding, cluster=unit.name) for finding in kept)
@@ -138,7 +138,7 @@ def _other_logs(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Itera
                 field="cluster.id",
                 found=member.summary.cluster_id or "",
             )
-            yield FleetFinding(finding=finding, directory=name, directories=(name,), by=(AUDIT,))
+            yield FleetFinding(finding=finding, directory=name, paths=(name,), by=(AUDIT,))
 
 
 def _undecided(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
@@ -147,7 +147,7 @@ def _undecided(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterat
         name = member.summary.name
         if name in unit.one_of:
             finding = kinds.ONE_OF_CLONES.at(name, f"it may belong to {unit.one_of[name]}")
-            yield FleetFinding(finding=finding, directory=name, directories=(name,), by=(AUDIT,))
+            yield FleetFinding(finding=finding, directory=name, paths=(name,), by=(AUDIT,))
 
 
 def _other_ids(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
@@ -171,7 +171,7 @@ def _other_ids(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterat
             " and its vote belong to this cluster",
         )
         names = (first.name, mine.name)
-        yield FleetFinding(finding=finding, directories=names, by=(AUDIT,))
+        yield FleetFinding(finding=finding, paths=names, by=(AUDIT,))
 
 
 def _as_of(cluster_id: str | None, examined: ExaminedDirectory) -> ExaminedDirectory:
@@ -219,7 +219,7 @@ def _found(
     summaries = {member.summary.name: member.summary for member in members}
     for range_finding, places in findings_of(unit.divergences, summaries):
         directories = tuple(sorted({one for side in places[0].sides for one in side.paths}))
-        yield FleetFinding(finding=range_finding, directories=directories, by=(AUDIT,))
+        yield FleetFinding(finding=range_finding, paths=directories, by=(AUDIT,))
     if len(members) < 2:
         return
     known = _Known(members)
@@ -231,7 +231,7 @@ def _found(
                 yield _of_diagnosis(_weighed(diagnosis, members, voters), names)
     for finding in (*_snapshots(members), *mixed_levels(members, voters)):
         if not known.has(Diagnosis(finding=finding)):
-            yield FleetFinding(finding=finding, directories=about(finding, names), by=(AUDIT,))
+            yield FleetFinding(finding=finding, paths=about(finding, names), by=(AUDIT,))
 
 
 class _Known:
@@ -285,7 +285,7 @@ def _of_diagnosis(diagnosis: Diagnosis, names: Sequence[str]) -> FleetFinding:
     return FleetFinding(
         finding=diagnosis.finding,
         directory=mentioned[0] if len(mentioned) == 1 else "",
-        directories=mentioned,
+        paths=mentioned,
         by=(AUDIT,),
         evidence=diagnosis.evidence,
         commands=commands,

@@ -237,7 +237,7 @@ class _Look:
         once = read_once(self.path, self.progress, replays=not self.is_divided)
         examination, log, snapshots = self._one_by_one() if once is None else once
         part = _with_doctor(part, examination, self.merge)
-        self.merge.add_all(VERIFY_LOG, log.all_findings)
+        self.merge.add_all(VERIFY_LOG, log.rows)
         checked = next((verified_log.checked for verified_log in log.verified), None)
         part = self._with_snapshots(replace(part, checked=checked), snapshots)
         return replace(part, findings=self.merge.findings(), bytes_read=self.progress.total)
@@ -271,7 +271,7 @@ class _Look:
             entries = {file.basename: file.entry() for file in self.files}
             snapshots = tuple(
                 replace(snapshot, entry=entries[snapshot.entry.basename])
-                for snapshot in report.snapshots
+                for snapshot in report.rows
                 if snapshot.is_state and snapshot.state_hash and snapshot.entry.basename in entries
             )
         traces = joined_traces([part.traces, traces_of_snapshots(snapshots)])

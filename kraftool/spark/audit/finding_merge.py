@@ -49,7 +49,7 @@ class Said:
             self._found[key] = FleetFinding(
                 finding=finding,
                 directory=self.directory,
-                directories=(self.directory,),
+                paths=(self.directory,),
                 by=(by,),
                 evidence=evidence,
                 commands=commands,

@@ -71,7 +71,7 @@ def with_ids(findings: Iterable[FleetFinding]) -> Iterator[tuple[str, FleetFindi
         finding = fleet_finding.finding
         fault = finding.fault
         parts = (
-            *(fleet_finding.cluster, *fleet_finding.directories, finding.code),
+            *(fleet_finding.cluster, *fleet_finding.paths, finding.code),
             *(finding.severity.value, fault.file, fault.position, fault.offset, fault.field),
         )
         times[parts] += 1
@@ -193,7 +193,7 @@ def _row(run: int, started_at: datetime, id: str, fleet_finding: FleetFinding) -
         "id": id,
         "cluster": file_text(fleet_finding.cluster),
         "directory": file_text(fleet_finding.directory),
-        "directories": list(map(file_text, fleet_finding.directories)),
+        "directories": list(map(file_text, fleet_finding.paths)),
         **{name: file_text(value) if isinstance(value, str) else value for name, value in own},
     }
 
@@ -204,7 +204,7 @@ def _finding_of(row: Mapping[str, Any]) -> FleetFinding:
         finding=finding_of({**members, "count": 1, "places": []}),
         cluster=row["cluster"],
         directory=row["directory"],
-        directories=tuple(row["directories"]),
+        paths=tuple(row["directories"]),
         by=(AUDIT,),
     )
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from kraftool.reports.findings.finding import SEVERITY_RANK
 from kraftool.reports.findings.urgency import urgency_of
-from kraftool.reports.fleet.document import fleet_finding_object
 from kraftool.reports.fleet.model import (
     ClusterSummary,
     DirectorySummary,
@@ -89,14 +88,12 @@ def finding_row(fleet_finding: FleetFinding) -> Row:
     return _row(
         AuditRowKind.FINDING,
         fleet_finding,
-        # By its name: a form that is only looked up counts where its module was imported, and a
-        # worker imports this one alone.
-        json_line(fleet_finding_object(fleet_finding)),
+        json_line(fleet_finding),
         rank=SEVERITY_RANK[finding.severity],
         urgency=urgency_of(finding),
         cluster=file_text(fleet_finding.cluster),
         directory=file_text(fleet_finding.directory),
-        directories=list(map(file_text, fleet_finding.directories)),
+        directories=list(map(file_text, fleet_finding.paths)),
         code=finding.code,
         file=file_text(finding.file),
         position=finding.position,

@@ -87,6 +87,7 @@ def _metadata_version(directory: AuditedDirectory) -> _Level | None:
 def _kraft_version(directory: AuditedDirectory) -> _Level | None:
     if directory.examined is None or directory.summary.kraft_version is None:
         return None
-    levels = [one for one in directory.examined.source.history.entries if one.level is not None]
+    history = directory.examined.source.history.entries
+    levels = [entry for entry in history if entry.kraft_version is not None]
     offset = levels[-1].offset if levels else None
     return directory.summary.kraft_version, str(directory.summary.kraft_version), offset

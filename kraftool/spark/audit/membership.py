@@ -311,7 +311,7 @@ def _of_split(pair: ClusterSplit) -> FleetFinding:
             field="cluster.id",
             expected=f"its own id, as {first} has it",
         )
-    return FleetFinding(finding=finding, directories=(*pair.first, *pair.second), by=(AUDIT,))
+    return FleetFinding(finding=finding, paths=(*pair.first, *pair.second), by=(AUDIT,))
 
 
 def _others(names: Sequence[str]) -> str:
@@ -356,4 +356,4 @@ def _same_directory_id(
         found=directory_id,
         severity=Severity.INFO if clones else None,
     )
-    return FleetFinding(finding=finding, directories=names, by=(AUDIT,))
+    return FleetFinding(finding=finding, paths=names, by=(AUDIT,))

@@ -187,7 +187,7 @@ def doctor(*paths: Path, ignore: Sequence[str] = ()) -> DoctorReport:
     locations, findings = locations_of([str(path) for path in paths])
     report = diagnose(examine(locations, findings), ignore)
     assert_pasteable(command for _, command in report.commands)
-    assert_pasteable(report.deeper)
+    assert_pasteable(report.deeper_commands)
     for section in report.sections:
         for diagnosis in section.diagnoses:
             assert_pasteable(diagnosis.commands)

@@ -14,7 +14,6 @@ import pytest
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, seal
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.segment import scan
-from kraftool.reports.doctor.doctor_json import doctor_document
 from tests.reports.doctor.cases import doctor
 from tests.reports.voter_cases import copied
 
@@ -57,7 +56,7 @@ def mutate(nodes: list[Path], choose: random.Random) -> set[Path]:
 def found(nodes: list[Path]) -> set[tuple[str, str, str]]:
     """Which findings doctor has of these nodes: code, file and text."""
     report = doctor(*(node / "server.properties" for node in nodes))
-    counts = doctor_document(report).finding_counts
+    counts = report.finding_counts
     assert counts.error + counts.warning + counts.info == len(report.findings)
     return {(finding.code, finding.file, finding.text) for finding in report.findings}
 

@@ -79,7 +79,7 @@ print([other for other in ("KT-SIG-NOTHING", "KT-SIG-a.b", "KT-SIG-", "KT-", "",
 def test_a_healthy_node_has_a_clean_bill(tmp_path: Path) -> None:
     report = doctor(state(tmp_path / "data", broker(11)))
     assert report.findings == ()
-    assert report.deeper[0] == f"kraftool verify-log {tmp_path / 'data'}"
+    assert report.deeper_commands[0] == f"kraftool verify-log {tmp_path / 'data'}"
 
 
 def test_the_worst_comes_first_in_each_directory(fixtures_dir: Path) -> None:

@@ -268,7 +268,7 @@ def _findings(
                 ),
                 cluster=cluster.name,
                 directory=one.name,
-                directories=(one.name,),
+                paths=(one.name,),
                 by=("doctor", "verify-log"),
                 commands=(f"kraftool explain {file} --position {position}",),
             )
@@ -316,7 +316,7 @@ def _diverged(one: Divergence) -> FleetFinding:
         advice="find out which side has a majority before anything is started",
     )
     names = tuple(name for side in one.sides for name in side.paths)
-    return FleetFinding(finding=finding, cluster=one.cluster, directories=names, by=(AUDIT,))
+    return FleetFinding(finding=finding, cluster=one.cluster, paths=names, by=(AUDIT,))
 
 
 def _tally(findings: Sequence[FleetFinding]) -> FindingCounts:
@@ -341,7 +341,7 @@ def _code(code: str, many: int, findings: Sequence[FleetFinding]) -> CodeCount:
         severity=mine[0].finding.severity,
         findings=many,
         clusters=len({finding.cluster for finding in mine}),
-        directories=len({name for finding in mine for name in finding.directories}),
+        directories=len({name for finding in mine for name in finding.paths}),
         meaning=kind.meaning if kind is not None else "",
         advice=mine[0].finding.advice,
     )

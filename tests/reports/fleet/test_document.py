@@ -71,6 +71,6 @@ def test_an_element_is_one_line_and_comes_as_it_is_asked_for() -> None:
 
 def test_names_that_are_no_utf8_are_escaped() -> None:
     finding = CRC.at("/d\udcff", "t\udcff")
-    fleet_finding = FleetFinding(finding=finding, directories=("/d\udcff",), by=("doctor",))
+    fleet_finding = FleetFinding(finding=finding, paths=("/d\udcff",), by=("doctor",))
     document = json.loads(json_line(replace(fleet_finding, directory="/d\udcff")))
     assert document["file"] == document["directory"] == document["paths"][0] == "/d\\xff"

@@ -70,7 +70,7 @@ def _removed(
     examination: Examination, examined: ExaminedDirectory, id: int
 ) -> tuple[int, str] | None:
     """Return where the newest history that had this voter took it out, or has it no more."""
-    for source in (examination.voters.newest, examined.source):
+    for source in (examination.voters.newest_directory, examined.source):
         had = False
         removal = None
         for entry in source.voter_sets if source is not None else ():
@@ -81,7 +81,7 @@ def _removed(
         if removal is not None:
             return removal
     # The removal itself may lie before a snapshot: an older copy of the history had this voter.
-    newest = examination.voters.newest
+    newest = examination.voters.newest_directory
     last = newest.newest if newest is not None else None
     earlier = (one for voter_set in examined.source.voter_sets for one in voter_set.voters or ())
     if last is not None and newest is not examined.source and any(one.id == id for one in earlier):

@@ -82,7 +82,7 @@ def _broken(examined: ExaminedDirectory, snapshot: SnapshotSummary) -> str:
     findings = [
         finding
         for file in examined.files
-        if file.name == snapshot.file
+        if file.file == snapshot.file
         for finding in file_findings(file)
     ]
     findings += examined.state.findings if examined.state is not None else ()

@@ -39,7 +39,7 @@ def _left_by_a_run(directory: ExaminedDirectory) -> tuple[Evidence, ...]:
     copies = [os.path.join(directory.path, name) for name in folders.metadata_copies]
     left = [Evidence(file=copy, found="a folder") for copy in copies]
     left += [
-        Evidence(file=file.name, found="Kafka creates it when it runs")
+        Evidence(file=file.file, found="Kafka creates it when it runs")
         for file in directory.files
         if file.basename in ROOT_FILES and file.basename not in _FORMATTED
     ]

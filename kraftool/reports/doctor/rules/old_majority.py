@@ -63,7 +63,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             if _same(source.newest, now.voters)
         ]
         is_held = len(going) >= now.voters.majority
-        if not is_held and now.verdict.commitment is not Commitment.COMMITTED:
+        if not is_held and now.commitment is not Commitment.COMMITTED:
             continue
         for old in _old_majorities(sources, newest, now.voters):
             yield _diagnosis(examination, old, now, [id for id, _ in going], of)

@@ -35,7 +35,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             ),
             directory=examined.path,
             evidence=tuple(
-                Evidence(file=part.name, found=f"{part.size} bytes") for part in parts[:5]
+                Evidence(file=part.file, found=f"{part.size} bytes") for part in parts[:5]
             ),
             commands=(shell_text.line("df", "-h", examined.path),),
         )

@@ -71,7 +71,7 @@ def _is_known(examined: ExaminedDirectory, id: int) -> bool:
             id in (leader.leader_id, *leader.voters) for leader in examined.source.history.leaders
         )
         or id in (*summary.brokers, *summary.controllers)
-        or any(voter.id == id for voter in (summary.voters.voters if summary.voters else ()))
+        or any(voter.id == id for voter in (summary.voter_set.voters if summary.voter_set else ()))
     )
 
 

@@ -35,10 +35,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         # With an older metadata.version nobody is about to upgrade kraft.version.
         if level is None or level.level < FEATURES[KRAFT_VERSION][0].default_from:
             continue
-        if examined.summary.kraft_version.level or voters.of(node.node_id) is None:
+        if examined.summary.finalized_kraft_version.level or voters.of(node.node_id) is None:
             continue
         file = next(
-            (report.name for report in examined.files if report.kind is FileKind.META_PROPERTIES),
+            (report.file for report in examined.files if report.kind is FileKind.META_PROPERTIES),
             "",
         )
         yield Diagnosis(

@@ -160,7 +160,7 @@ def test_the_document_has_voters_and_history_by_source(quorum: Path, kraftool: R
     ran = kraftool("diff-voters", "-o", "json", quorum / "node-2/server.properties")
     document = json.loads(ran.out)
     assert (document["schemaVersion"], document["hasDifferences"], document["kraftVersion"]) == (
-        2,
+        3,
         False,
         1,
     )

@@ -117,7 +117,7 @@ def test_segments_in_no_order_are_not_compared(
 def test_json_is_one_document_with_the_same_entries(partition: Path, kraftool: Run) -> None:
     document = json.loads(kraftool("dump-log", "-o", "json", partition).out)
     lines = kraftool("dump-log", "-o", "jsonl", partition).out.splitlines()
-    assert document["schemaVersion"] == 2
+    assert document["schemaVersion"] == 3
     assert document["entries"] == [json.loads(line) for line in lines]
 
 

@@ -447,7 +447,7 @@ def test_the_documents_of_other_questions(
         (voters[2], tmp_path / "nothing"),
     ):
         document = run_json(kraftool, *arguments)
-        assert document["schemaVersion"] == 2
+        assert document["schemaVersion"] == 3
     rows = csv.DictReader(
         kraftool("simulate-election", "-o", "csv", *FEW, *voters).text.splitlines()
     )

@@ -230,7 +230,7 @@ def test_document_and_lines_fit_the_schema(
 ) -> None:
     path = FIXTURES / node / "data"
     document = json.loads(kraftool("state", "-o", "json", *secrets, path).out)
-    assert document["schemaVersion"] == 2
+    assert document["schemaVersion"] == 3
     kinds = set()
     for line in kraftool("state", "-o", "jsonl", *secrets, path).out.splitlines():
         value = json.loads(line)

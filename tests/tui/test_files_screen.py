@@ -235,7 +235,7 @@ def test_search_copy_and_export(folder: Path) -> None:
 
     run(body, *paths)
     document = json.loads(Path("files.json").read_text())
-    assert document["schemaVersion"] == 2
+    assert document["schemaVersion"] == 3
     assert document["directories"][0]["path"] == "node-2"
     rows = [*csv.DictReader(Path("files.csv").read_text().splitlines())]
     assert {row["file"] for row in rows} == {

@@ -347,7 +347,7 @@ def test_export_writes_a_new_file_for_its_owner(
     text = path.read_text()
     if ending == "json":
         document = json.loads(text)
-        assert document["schemaVersion"] == 2
+        assert document["schemaVersion"] == 3
         assert document["leaderId"] == 2
     elif ending == "csv":
         rows = [*csv.DictReader(io.StringIO(text))]

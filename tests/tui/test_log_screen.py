@@ -446,7 +446,7 @@ def test_what_is_exported_is_what_is_shown(tmp_path: Path) -> None:
             pilot.app.screen.query_one("#path", Input).value = str(tmp_path / f"log.{ending}")
             await press(pilot, "enter")
         document = json.loads((tmp_path / "log.json").read_text())
-        assert document["schemaVersion"] == 2
+        assert document["schemaVersion"] == 3
         assert [row["offset"] for row in document["shown"]][:3] == [21, 25, 29]
         rows = [*csv.DictReader((tmp_path / "log.csv").read_text().splitlines())]
         assert [row["offset"] for row in rows][:3] == ["21", "25", "29"]

@@ -192,7 +192,7 @@ def test_without_any_leader_it_says_what_is_missing_and_answers_when_there_is_on
 
     async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
         assert "no leader was seen" in shown(pilot)
-        assert view.as_json() == {"schemaVersion": 2}
+        assert view.as_json() == {"schemaVersion": 3}
         watcher.next()
         await press(pilot, "v")
         assert view.as_json()["nodes"]

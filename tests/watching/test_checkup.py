@@ -125,7 +125,7 @@ def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None
     assert len({complaint.key for complaint in merged}) == len(merged)
     assert counted(merged).startswith("4 errors, 2 warnings, ")
     content = document(live, examined, merged)
-    assert content["schemaVersion"] == 2
+    assert content["schemaVersion"] == 3
     assert len(content["complaints"]) == len(merged)
 
 

@@ -23,7 +23,7 @@ from kraftool.reports.text.json_forms import FORMS
 from kraftool.reports.text.printable import file_text
 from kraftool.reports.text.times import iso
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _NO_MOMENT = -1
 """What Kafka writes for a time that nobody knows."""

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -104,10 +103,8 @@ def administer(version: str, at: tuple[str, str]) -> None:
     config_command = ("kafka.admin.ConfigCommand", *at, *configs)
     altered = session.run(*config_command, *alter)
     assert altered.code == 0, altered.err
-    described = tool(version, "TopicCommand", *at, "--describe", *topic)
-    assert "PartitionCount: 3" in described
-    assert "retention.ms=7000" in described
-    assert "cleanup.policy=compact,delete" in described
+    for words in ("PartitionCount: 3", "retention.ms=7000", "cleanup.policy=compact,delete"):
+        wait_shown(version, at, "--describe", *topic, words=words)
     refused = session.run(*config_command, "--alter", "--add-config", "retention.ms=soon")
     assert "InvalidConfigurationException" in refused.out + refused.err
     elected = tool(
@@ -116,12 +113,20 @@ def administer(version: str, at: tuple[str, str]) -> None:
     )  # fmt: skip
     assert "Valid replica already elected" in elected
     tool(version, "TopicCommand", *at, "--create", "--topic", "gone")
-    # A broker knows of a topic a moment after the controller has created it.
-    deadline = time.monotonic() + 60
-    while "gone" not in tool(version, "TopicCommand", *at, "--list").split():
-        assert time.monotonic() < deadline, "the broker does not know the topic"
+    wait_shown(version, at, "--list", words="gone")
     tool(version, "TopicCommand", *at, "--delete", "--topic", "gone")
-    assert "gone" not in tool(version, "TopicCommand", *at, "--list").split()
+    wait_shown(version, at, "--list", words="gone", shown=False)
+
+
+def wait_shown(
+    version: str, at: tuple[str, str], *asked: str, words: str, shown: bool = True
+) -> None:
+    """A broker knows what its controller decided a moment after the controller has answered."""
+
+    def probe() -> bool:
+        return (words in tool(version, "TopicCommand", *at, *asked)) is shown
+
+    kafka.wait_for(f"{words!r} to be {'shown' if shown else 'gone'}", probe)
 
 
 def record_names(directory: Path) -> list[str]:

@@ -70,8 +70,9 @@ public class Admin {
         Map<String, Object> settings = new HashMap<>();
         boolean controller = op.path("via").asText("broker").equals("controller");
         settings.put(controller ? "bootstrap.controllers" : "bootstrap.servers", op.get("at").asText());
-        settings.put("default.api.timeout.ms", op.path("timeoutMs").asText("30000"));
-        settings.put("request.timeout.ms", String.valueOf(Math.min(op.path("timeoutMs").asInt(30000), 10000)));
+        // A busy machine elects a leader, and a broker finds it, in tens of seconds.
+        settings.put("default.api.timeout.ms", op.path("timeoutMs").asText("90000"));
+        settings.put("request.timeout.ms", String.valueOf(Math.min(op.path("timeoutMs").asInt(90000), 10000)));
         settings.put("reconnect.backoff.max.ms", "200");
         settings.put("retry.backoff.max.ms", "200");
         op.path("client").fields().forEachRemaining(e -> settings.put(e.getKey(), e.getValue().asText()));

@@ -13,9 +13,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from kraftool.commands.block_view import plain_table, type_table
 from kraftool.commands.finding_view import KEY, NAME, QUIET, text, write_commands
 from kraftool.commands.output import Output
-from kraftool.commands.plain_tables import plain_table, type_table
 from kraftool.commands.text_flow import Beside
 from kraftool.commands.times import iso
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata

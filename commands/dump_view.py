@@ -13,10 +13,10 @@ from datetime import tzinfo
 from rich.table import Table
 from rich.text import Text
 
+from kraftool.commands.block_view import LabelledRows, plain_table, type_table
 from kraftool.commands.dump_file_view import write_file
 from kraftool.commands.finding_view import (
     BAD,
-    KEY,
     MOST_ALIKE,
     NAME,
     QUIET,
@@ -28,7 +28,6 @@ from kraftool.commands.finding_view import (
     write_findings,
 )
 from kraftool.commands.output import Output
-from kraftool.commands.plain_tables import plain_table, type_table
 from kraftool.commands.times import iso
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState, parse_checkpoint_name
@@ -52,7 +51,6 @@ from kraftool.reports.text import shell_text
 from kraftool.reports.text.words import ids, many, size, transactions
 from kraftool.reports.voters.judged_directory import JudgedDirectory
 
-_LABEL_WIDTH = 16
 _ROOM_FOR_CONTENT = 38
 """Columns beside a file's name for its size and what it holds."""
 _NO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
@@ -97,7 +95,7 @@ def _write_directory(
     hint = Text("  → ", style=QUIET).append("doctor judges what is in them:", style=QUIET)
     output.rich(hint)
     write_commands(output, (doctor,))
-    rows = _Rows(output.width)
+    rows = LabelledRows(output.width)
     _identity(rows, report)
     _leadership(rows, report, zone)
     _versions(rows, report.summary)
@@ -134,23 +132,7 @@ def _what_was_read(judged: JudgedDirectory) -> str:
     return f"{words}, {many(unknown, 'file')} of no known kind" if unknown else words
 
 
-class _Rows:
-    """The two columns of a summary: labels, and what wraps below itself."""
-
-    def __init__(self, width: int) -> None:
-        self.table = Table.grid(padding=(0, 2))
-        self.table.add_column(style=KEY, no_wrap=True, width=_LABEL_WIDTH)
-        self.table.add_column(overflow="fold")
-        self.room = width - _LABEL_WIDTH - 2
-
-    def add(self, label: str, *parts: str | Text) -> None:
-        value = Text()
-        for part in parts:
-            value.append_text(part if isinstance(part, Text) else Text(part))
-        self.table.add_row(label, value)
-
-
-def _identity(rows: _Rows, report: NodeDirectory) -> None:
+def _identity(rows: LabelledRows, report: NodeDirectory) -> None:
     summary, node = report.summary, report.summary.node
     if node.node_id is not None:
         directory = node.directory_id
@@ -186,7 +168,7 @@ def _is_stale(voter: Voter, node: NodeIds) -> bool:
     )
 
 
-def _leadership(rows: _Rows, report: NodeDirectory, zone: tzinfo) -> None:
+def _leadership(rows: LabelledRows, report: NodeDirectory, zone: tzinfo) -> None:
     summary = report.summary
     state, change = summary.quorum_state, summary.leader_change
     if state is not None:
@@ -216,7 +198,7 @@ def _election(state: QuorumState) -> Iterable[str | Text]:
             yield f" ({state.voted_directory_id})"
 
 
-def _voters(rows: _Rows, summary: MetadataSummary, voters: SeenVoters) -> None:
+def _voters(rows: LabelledRows, summary: MetadataSummary, voters: SeenVoters) -> None:
     words = f"{len(voters.voters)}, "
     if voters.source is VoterSource.RECORD:
         snapshot = parse_checkpoint_name(voters.file.rpartition("/")[2])
@@ -250,7 +232,7 @@ def _voters(rows: _Rows, summary: MetadataSummary, voters: SeenVoters) -> None:
         rows.add("", line)
 
 
-def _versions(rows: _Rows, summary: MetadataSummary) -> None:
+def _versions(rows: LabelledRows, summary: MetadataSummary) -> None:
     version = summary.finalized_kraft_version
     if summary.voter_set is not None or version.file:
         static = "" if version.level else " (static voters)"
@@ -264,7 +246,7 @@ def _versions(rows: _Rows, summary: MetadataSummary) -> None:
         rows.add("features", text(", ".join(f"{other.name} {other.level}" for other in others)))
 
 
-def _range(rows: _Rows, summary: MetadataSummary, zone: tzinfo) -> None:
+def _range(rows: LabelledRows, summary: MetadataSummary, zone: tzinfo) -> None:
     log = summary.log
     if log is not None:
         rows.add(
@@ -307,7 +289,7 @@ def _epochs(first: int | None, last: int | None) -> str:
     return f"epoch {first}" if first == last else f"epochs {first} to {last}"
 
 
-def _rest(rows: _Rows, report: NodeDirectory) -> None:
+def _rest(rows: LabelledRows, report: NodeDirectory) -> None:
     summary = report.summary
     registered = [
         f"{noun if len(node_ids) == 1 else f'{noun}s'} {ids(node_ids)}"

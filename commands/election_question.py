@@ -11,7 +11,7 @@ from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.read import read_case
 from kraftool.reports.election.scenario import MOST_BYTES, Scenario, parse_scenario
 from kraftool.reports.election.what_if import EMPTY, EQUAL, added, assumed_up, wiped, witness
-from kraftool.sim.election.conditions import (
+from kraftool.sim.conditions import (
     MOST_NODES,
     ConditionError,
     Conditions,

@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kraftool.commands.block_view import heading, plain_table
 from kraftool.commands.finding_view import (
     BAD,
     COMMAND,
@@ -25,7 +26,6 @@ from kraftool.commands.finding_view import (
     write_findings,
 )
 from kraftool.commands.output import Output
-from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.times import iso
 from kraftool.decoders.late_pattern import late_pattern
 from kraftool.image.cluster import FeatureRange

@@ -17,6 +17,7 @@ from kraftool.client.health import Health
 from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.not_asked import broker_words, reason
+from kraftool.commands.block_view import heading, plain_table
 from kraftool.commands.finding_view import (
     BAD,
     COMMAND,
@@ -28,7 +29,6 @@ from kraftool.commands.finding_view import (
     write_findings,
 )
 from kraftool.commands.output import Output
-from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.times import iso
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.raft.messages import ReplicaState

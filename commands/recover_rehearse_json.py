@@ -17,7 +17,7 @@ from kraftool.reports.election.assessment_json import AssessmentObject, assessme
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
-from kraftool.sim.election.returning import Ending, Way
+from kraftool.sim.returning import Ending, Way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.findings.status import Status, overall_status, worst_status
 from kraftool.reports.text.words import listed, many, span
-from kraftool.sim.election.verdict_words import seconds
+from kraftool.sim.verdict_words import seconds
 
 
 def write_rehearsal(to: Output, rehearsal: Rehearsal, file: str, kept: str) -> None:

@@ -41,7 +41,7 @@ def simulate_election(options: SimulateElectionOptions) -> None:
     to = Output(color=options.color, quiet=options.quiet, out=options.out)
     with to.task_progress("simulate-election") as progress:
         case, conditions = asked(options)
-        from kraftool.sim.election.report import with_runs, without_runs
+        from kraftool.sim.report import with_runs, without_runs
 
         early = without_runs(case, conditions, seed=options.seed)
     is_early = options.output is RowFormat.TABLE and to.to_terminal
@@ -63,7 +63,7 @@ def simulate_election(options: SimulateElectionOptions) -> None:
 
         write_election(to, report, early if is_early else None, verbose=options.verbose)
     else:
-        from kraftool.sim.election.document import simulate_election_document
+        from kraftool.sim.document import simulate_election_document
 
         to.document(simulate_election_document(report), options.output)
     if not report.is_fine:

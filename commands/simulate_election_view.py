@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
+from kraftool.commands.block_view import heading, plain_table, table
 from kraftool.commands.finding_view import (
     BAD,
     GOOD,
@@ -23,24 +24,21 @@ from kraftool.commands.finding_view import (
     write_findings,
 )
 from kraftool.commands.output import Output
-from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.text_flow import READABLE, Flow
-from kraftool.raft.names import ElectionState
 from kraftool.reports.election.assessment import QuorumSafety
 from kraftool.reports.election.assessment_words import sentences
-from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import CommitStatus
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.status import status_of
 from kraftool.reports.text.words import listed, many
-from kraftool.sim.election.candidacy import Chance
-from kraftool.sim.election.conditions import LISTENING_MS, StartPace
-from kraftool.sim.election.outlook import LIKELIHOODS, Likelihood
-from kraftool.sim.election.replica import STARTED_AGAIN_MS
-from kraftool.sim.election.report import Changed, Report
-from kraftool.sim.election.timeline import lines
-from kraftool.sim.election.verdict import stands, verdict
-from kraftool.sim.election.verdict_words import lost, seconds
+from kraftool.sim.conditions import LISTENING_MS, StartPace
+from kraftool.sim.node_table import LEADS_FIRST, node_table
+from kraftool.sim.outlook import LIKELIHOODS, Likelihood
+from kraftool.sim.replica import STARTED_AGAIN_MS
+from kraftool.sim.report import Changed, Report
+from kraftool.sim.timeline import lines
+from kraftool.sim.verdict import stands, verdict
+from kraftool.sim.verdict_words import lost, seconds
 
 _BAR = "█"
 _WIDEST = 40
@@ -57,7 +55,8 @@ def write_election(
     that is `written` already, only what the runs changed is written again."""
     write_verdict(output, report, written)
     output.line()
-    output.rich(_nodes(report))
+    nodes = node_table(report.case, report.conditions.down, report).without(LEADS_FIRST)
+    output.rich(table(nodes, output.width))
     _voters(output, report)
     judged = sentences(report.assessment, with_running=False)
     if not verbose:
@@ -155,71 +154,6 @@ def write_verdict(output: Output, report: Report, written: Report | None = None)
             continue
         output.rich(advice_flow(step.advice, election_verdict.status))
         write_commands(output, step.commands)
-
-
-def _nodes(report: Report) -> Table:
-    table = plain_table(
-        "Nodes", "node", "", "log ends", "of epoch", "quorum-state", "can lead",
-        right=("node", "log ends", "of epoch"),
-    )  # fmt: skip
-    chances = {chance.node: chance for chance in report.chances}
-    for node in report.case.nodes:
-        table.add_row(
-            text(node.id, NAME),
-            _state(node, report),
-            text(node.end.offset),
-            text(node.end.epoch),
-            text("unreadable" if node.has_unreadable_state else _promise(node.election)),
-            _can_lead(node, chances[node.id], report),
-        )
-    for id_ in report.case.unknown:
-        table.add_row(
-            text(id_, NAME), Text("no directory", style=WARN), text("?"), text("?"), text(""),
-            Text("counts as down", style=WARN),
-        )  # fmt: skip
-    return table
-
-
-def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
-    if node.id in report.leaders:
-        via = "" if chance.via is None else f", after witness {chance.via}"
-        grave = any(loss.commit_status.is_grave for loss in report.losses_by(node.id))
-        grave = grave or report.log_of(node.id) in report.unseen
-        return Text(f"yes{via}", style=BAD if grave else "")
-    if node.id in report.conditions.down:
-        return Text("down", style=QUIET)
-    if report.case.is_stranger(node):
-        return Text("no: another replica", style=WARN)
-    if not node.is_voter:
-        return Text("no: not a voter" if node.voters else "no: knows no voters", style=WARN)
-    if chance.wins:
-        return Text("no: cannot commit", style=WARN)
-    if any(chance.via == node.id for chance in report.chances):
-        return Text("as a last resort", style=WARN)
-    if node.settings.is_witness:
-        return Text("no: a witness", style=WARN)
-    votes = len(chance.granted) + 1
-    return Text(f"no: {votes} of {node.voters.majority} votes", style=WARN)
-
-
-def _state(node: NodeCase, report: Report) -> Text:
-    voter = report.case.voters.has(node.key)
-    role = "voter" if voter else "observer"
-    role += ", a witness" if voter and node.is_witness else ""
-    words = Text("down " if node.id in report.conditions.down else "up ", style=QUIET)
-    if node.id in report.conditions.down:
-        words = Text("down ", style=BAD)
-    words.append(role, style="" if voter else WARN)
-    return words.append(f", {node.assumed}", style=WARN) if node.assumed else words
-
-
-def _promise(state: ElectionState | None) -> str:
-    if state is None:
-        return "none"
-    promise = f"epoch {state.epoch}"
-    if state.leader_id is not None:
-        promise += f", leader {state.leader_id}"
-    return promise + (f", voted for {state.voted.id}" if state.voted is not None else "")
 
 
 def _voters(output: Output, report: Report) -> None:
@@ -334,13 +268,13 @@ def _plots(output: Output, report: Report) -> None:
 
 def _outlooks(report: Report) -> Table:
     """The word for each possible leader."""
-    table = plain_table("Who leads first", "node", "", right=("node",))
+    outlooks = plain_table("Who leads first", "node", "", right=("node",))
     for outlook in report.outlooks:
         if outlook.likelihood is not Likelihood.NO:
-            table.add_row(text(outlook.node, NAME), text(LIKELIHOODS[outlook.likelihood]))
+            outlooks.add_row(text(outlook.node, NAME), text(LIKELIHOODS[outlook.likelihood]))
     if report.without_leader:
-        table.add_row(text("nobody"), text(f"in {many(report.without_leader, 'run')}", WARN))
-    return table
+        outlooks.add_row(text("nobody"), text(f"in {many(report.without_leader, 'run')}", WARN))
+    return outlooks
 
 
 def _times(report: Report) -> Iterator[tuple[str, int]]:

@@ -13,10 +13,10 @@ from itertools import islice
 
 from rich.text import Text
 
+from kraftool.commands.block_view import plain_table
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
 from kraftool.commands.output import Output
-from kraftool.commands.plain_tables import plain_table
 from kraftool.commands.times import iso
 from kraftool.decoders.late_pattern import late_pattern
 from kraftool.image.image import MetadataImage

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from datetime import tzinfo
 
-from rich.table import Table
 from rich.text import Text
 
+from kraftool.commands.block_view import LabelledRows
 from kraftool.commands.finding_view import (
     BAD,
     GOOD,
@@ -35,8 +35,6 @@ from kraftool.reports.state.load import LoadedState
 from kraftool.reports.state.summary import tally
 from kraftool.reports.text.words import many, span
 
-_LABEL_WIDTH = 16
-
 
 def write_overview(output: Output, state: LoadedState, zone: tzinfo, limit: int) -> None:
     """Write the overview: the summary, what was found, the nodes."""
@@ -44,7 +42,7 @@ def write_overview(output: Output, state: LoadedState, zone: tzinfo, limit: int)
     # Without findings the files are whole, which does not say that the cluster is well.
     title = headline(state.path, state.findings) if state.findings else text(state.path, NAME)
     output.rich(title, unbroken=True)
-    rows = _Rows()
+    rows = LabelledRows()
     _source(rows, state, zone)
     _features(rows, image)
     _nodes(rows, image)
@@ -63,22 +61,7 @@ def write_overview(output: Output, state: LoadedState, zone: tzinfo, limit: int)
             write_section(output, state, name, options)
 
 
-class _Rows:
-    """Labels, and what wraps below itself."""
-
-    def __init__(self) -> None:
-        self.table = Table.grid(padding=(0, 2))
-        self.table.add_column(style=KEY, no_wrap=True, width=_LABEL_WIDTH)
-        self.table.add_column(overflow="fold")
-
-    def add(self, label: str, *parts: str | Text) -> None:
-        value = Text()
-        for part in parts:
-            value.append_text(part if isinstance(part, Text) else Text(part))
-        self.table.add_row(label, value)
-
-
-def _source(rows: _Rows, state: LoadedState, zone: tzinfo) -> None:
+def _source(rows: LabelledRows, state: LoadedState, zone: tzinfo) -> None:
     at = state.image.provenance
     rows.add(
         "state",
@@ -102,7 +85,7 @@ def _source(rows: _Rows, state: LoadedState, zone: tzinfo) -> None:
         rows.add("transaction", text(f"{words} are not shown", WARN))
 
 
-def _features(rows: _Rows, image: MetadataImage) -> None:
+def _features(rows: LabelledRows, image: MetadataImage) -> None:
     level = image.features.metadata_version
     if level is None:
         rows.add(METADATA_VERSION, Text("none", style=QUIET))
@@ -119,7 +102,7 @@ def _features(rows: _Rows, image: MetadataImage) -> None:
         rows.add("ZooKeeper", f"migration state {state}")
 
 
-def _nodes(rows: _Rows, image: MetadataImage) -> None:
+def _nodes(rows: LabelledRows, image: MetadataImage) -> None:
     brokers = image.cluster.brokers.values()
     fenced = [broker.id for broker in brokers if broker.fenced]
     leaving = [
@@ -137,7 +120,7 @@ def _nodes(rows: _Rows, image: MetadataImage) -> None:
     rows.add("controllers", text(len(image.cluster.controllers), NAME))
 
 
-def _topics(rows: _Rows, image: MetadataImage) -> None:
+def _topics(rows: LabelledRows, image: MetadataImage) -> None:
     counts = tally(image)
     rows.add("topics", text(len(image.topics.by_id), NAME))
     worries = [(word, count) for word, count in counts.words() if count]
@@ -149,7 +132,7 @@ def _topics(rows: _Rows, image: MetadataImage) -> None:
     rows.add("partitions", *parts)
 
 
-def _rest(rows: _Rows, image: MetadataImage) -> None:
+def _rest(rows: LabelledRows, image: MetadataImage) -> None:
     configs = image.configs.resources
     keys = sum(map(len, configs.values()))
     rows.add("configs", f"{keys} of {many(len(configs), 'resource')}" if keys else "none")

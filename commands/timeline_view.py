@@ -6,35 +6,18 @@ Owns columns, colours and the closing summary.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
 from datetime import UTC, tzinfo
 
 from kraftool.commands.finding_view import write_findings
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
-from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.blocks import Phrase
 from kraftool.reports.text.words import many
+from kraftool.reports.timeline import event_phrases
 from kraftool.reports.timeline.event_words import duration
-from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
+from kraftool.reports.timeline.events import Category, Event, Timeline
 from kraftool.reports.timeline.report import TimelineOptions
 
-_STYLES: Mapping[Category, str] = {
-    Category.ELECTIONS: "type",
-    Category.VOTERS: "batch",
-    Category.FEATURES: "key",
-    Category.BROKERS: "name",
-    Category.CONTROLLERS: "name",
-    Category.TRANSACTIONS: "quiet",
-    Category.SNAPSHOTS: "quiet",
-    Category.TOPICS: "",
-    Category.CONFIGS: "",
-    Category.QUOTAS: "",
-    Category.ACLS: "",
-    Category.USERS: "",
-    Category.TOKENS: "",
-    Category.NODES: "batch",
-}
-_MARKS = {Visibility.ABORTED: "[aborted] ", Visibility.OPEN: "[not visible] "}
 _SMALLEST_ROOM = 24
 _WIDEST_NODES = 16
 
@@ -66,9 +49,7 @@ class _Table:
         self.room = max(output.width - self.indent, _SMALLEST_ROOM)
 
     def _nodes(self, event: Event) -> str:
-        if len(event.nodes) == len(self.timeline.nodes):
-            return "all"
-        return ",".join(printable(label) for label in self.timeline.labels(event.nodes))
+        return printable(event_phrases.nodes(self.timeline, event).text)
 
     def write(self) -> None:
         style, line = self.output.style, self.output.line
@@ -93,17 +74,16 @@ class _Table:
         epoch = "" if event.epoch is None else event.epoch
         fixed = f"{clock:{self.clock}}  {event.offset:{self.offset}}  {epoch:>{self.epoch}}  "
         nodes = self._nodes(event) if self.nodes else ""
-        mark = "≠ " if event.disputed and event.type != "diverged" else ""
-        mark += _MARKS.get(event.visibility, "")
-        body = printable(mark + event.text)
+        what, details = event_phrases.what(event), event_phrases.details(event)
+        body = printable(what.text + details.text)
         texts = textwrap.wrap(body, self.room, break_on_hyphens=False, break_long_words=False)
         texts = texts or [""]
         node_lines = _broken(nodes, self.nodes) if self.nodes else []
-        first = len(printable(mark + event.what))
+        first = len(printable(what.text))
         left = fixed
         while texts or node_lines:
             text = texts.pop(0) if texts else ""
-            colored = self._colored(event, text, first)
+            colored = self._colored(what, text, first)
             first -= len(text) + 1
             if left is not fixed and len(text) > self.room:
                 # A word that is longer than its column begins further left, on a line by itself.
@@ -117,20 +97,10 @@ class _Table:
             self.output.line((style(left, "key") + between + colored).rstrip())
             left = " " * len(fixed)
 
-    def _colored(self, event: Event, text: str, first: int) -> str:
+    def _colored(self, what: Phrase, text: str, first: int) -> str:
         """The part of a line that says what happened in colour, the details plain."""
-        style = self.output.style
-        if event.visibility is not Visibility.VISIBLE:
-            return style(text, "quiet")
-        chosen = _STYLES.get(event.category, "warn")
-        if event.severity is Severity.ERROR:
-            chosen = "bad"
-        elif event.severity is Severity.WARNING:
-            chosen = "warn"
-        elif event.good:
-            chosen = "good"
         head, rest = text[: max(first, 0)], text[max(first, 0) :]
-        return (style(head, chosen) if chosen else head) + rest
+        return (self.output.style(head, what.meaning) if what.meaning else head) + rest
 
 
 def _broken(nodes: str, width: int) -> list[str]:

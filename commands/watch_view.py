@@ -5,34 +5,20 @@ Owns layout and colour; the words are `watching/summary.py`'s.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from rich.table import Table
 from rich.text import Text
 
 from kraftool.client.cluster_health import cluster_words
-from kraftool.commands.finding_view import (
-    BAD,
-    GOOD,
-    KEY,
-    NAME,
-    QUIET,
-    WARN,
-    style_of,
-    text,
-    write_findings,
-)
+from kraftool.commands.block_view import cell_text, fact_table, table
+from kraftool.commands.finding_view import NAME, text, write_findings
 from kraftool.commands.output import Output
-from kraftool.commands.plain_tables import plain_table
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.status import overall_status
+from kraftool.reports.text.blocks import Fact, Phrase
 from kraftool.watching import summary
 from kraftool.watching.checkup import MetadataHealth
 from kraftool.watching.quorum import QuorumReport
-from kraftool.watching.summary import StyledText
-
-_STYLES = {"": "", "name": NAME, "quiet": QUIET, "good": GOOD, "warn": WARN, "bad": BAD,
-           "key": KEY, "line": KEY}  # fmt: skip
 
 
 def write_watched(
@@ -48,44 +34,25 @@ def write_watched(
             text(", ".join(report.cluster_ids), NAME)
         )
     output.rich(title)
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    for line in summary.lines(report):
-        grid.add_row(Text(line.name, style=QUIET), Text("  ").join(map(_part, line.parts)))
-    if metadata is not None:
-        grid.add_row(Text("Cluster", style=QUIET), _cluster(metadata, findings))
-    output.rich(grid)
+    output.rich(fact_table([*summary.lines(report), *_cluster(metadata, findings)]))
     if report.replicas:
         output.line()
-        output.rich(_replicas(report, output.width))
+        replicas = summary.replica_table(report, output.width, has_trend=False)
+        output.rich(table(replicas, output.width))
     if report.statements:
         output.line()
     for statement in report.statements:
-        row = _part(summary.sign(statement.severity))
-        for part in summary.finding(statement):
-            row.append(" ", style="").append_text(_part(part))
-        output.rich(row)
+        parts = summary.sign(statement.severity), *summary.finding(statement)
+        output.rich(Text(" ").join(map(cell_text, parts)))
     write_findings(output, findings, "", explain=True)
 
 
-def _cluster(metadata: MetadataHealth, findings: Sequence[Finding]) -> Text:
+def _cluster(metadata: MetadataHealth | None, findings: Sequence[Finding]) -> Iterator[Fact]:
+    if metadata is None:
+        return
     if metadata.cluster is None:
-        return text("? brokers and partitions unknown, see below", WARN)
-    status = overall_status([finding.severity for finding in findings], is_complete=True)
-    words = text(cluster_words(metadata.cluster))
-    return Text(f"{status.mark} ", style=style_of(status)).append_text(words)
-
-
-def _part(part: StyledText) -> Text:
-    return text(part.text, _STYLES[part.meaning])
-
-
-def _replicas(report: QuorumReport, width: int) -> Table:
-    # One look has no trend.
-    names = [column for column in summary.columns(report, width) if column != summary.TREND]
-    table = plain_table("Replicas", *names, right=[*summary.RIGHT])
-    for replica in report.replicas:
-        cells = summary.cells(report, replica)
-        table.add_row(*(_part(cells[name]) for name in names))
-    return table
+        yield Fact("Cluster", (Phrase("? brokers and partitions unknown, see below", "warn"),))
+    else:
+        status = overall_status([finding.severity for finding in findings], is_complete=True)
+        words = f"{status.mark} {cluster_words(metadata.cluster)}"
+        yield Fact("Cluster", (Phrase(words, status.meaning),))

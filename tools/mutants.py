@@ -130,9 +130,9 @@ def _play(mutant: Mutant) -> int:
     sys.meta_path.insert(0, _Edited(edited(mutant)))
     if mutant.caught_by == TRANSCRIPTS:
         return _transcripts()
-    from kraftool.sim.checkers import CHECKERS
-    from kraftool.sim.options import FAULTS, Options
-    from kraftool.sim.runner import run
+    from tests.simulator.checkers import CHECKERS
+    from tests.simulator.options import FAULTS, Options
+    from tests.simulator.runner import run
 
     wanted = {*_ALWAYS, mutant.caught_by}
     checkers = [checker for checker in CHECKERS if checker.name in wanted]

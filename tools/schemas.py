@@ -85,7 +85,7 @@ DOCUMENTS = {
     ),
     "simulate-election": Described(
         title="kraftool simulate-election -o json",
-        documents=("sim.election.document:SimulateElectionDocument",),
+        documents=("sim.document:SimulateElectionDocument",),
     ),
     "verify-snapshot": Described(
         title="kraftool verify-snapshot -o json",

@@ -18,8 +18,8 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
-from kraftool.sim.options import FAULTS, Options
-from kraftool.sim.runner import SeedResult, run
+from tests.simulator.options import FAULTS, Options
+from tests.simulator.runner import SeedResult, run
 
 _LAST_LINES = 40
 _PART = 50

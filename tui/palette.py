@@ -15,9 +15,9 @@ from textual.theme import Theme
 from kraftool.reports.text.printable import printable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Palette:
-    """A style for each meaning."""
+    """A style for each meaning. A theme has one, which equals itself only."""
 
     name: Style
     """What a thing is called; headings."""

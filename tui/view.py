@@ -15,6 +15,8 @@ from textual.containers import Vertical
 from textual.css.query import NoMatches
 from textual.widgets import Input
 
+from kraftool.reports.text.csv_text import csv_rows
+from kraftool.reports.text.json_document import json_object
 from kraftool.tui.frame import WatchFrame, frame_of
 from kraftool.tui.table import ReportTable
 from kraftool.watching.result import Failed, attempt
@@ -36,7 +38,7 @@ class Examining(Protocol):
 
 
 class View(Vertical):
-    """A screen. A subclass composes widgets and implements `show` and the three ways out."""
+    """A screen. A subclass composes widgets and implements `show` and `document`."""
 
     TITLE: ClassVar[str]
     """What its tab says."""
@@ -75,13 +77,19 @@ class View(Vertical):
         it comes to be seen, or the theme or the size changes. It must not take long."""
         raise NotImplementedError
 
-    def as_json(self) -> dict[str, Any]:
-        """Return what is shown, as a document that begins with schemaVersion."""
+    @property
+    def document(self) -> object:
+        """The document of the view, as a command writes it; None if there is nothing yet."""
         raise NotImplementedError
 
+    def as_json(self) -> dict[str, Any]:
+        """The document as JSON has it."""
+        return json_object(self.document)
+
     def as_rows(self) -> Iterable[Sequence[object]]:
-        """Yield what is shown, for CSV: a row of headings, then the rows."""
-        raise NotImplementedError
+        """The document's rows as CSV has them: a row of headings, then the rows."""
+        document = self.document
+        return () if document is None else csv_rows(document)
 
     def search(self, text: str, step: int = 1) -> bool:
         """Go to the next place (step -1: the one before) that has the text; False if there is none.

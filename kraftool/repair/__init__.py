@@ -39,11 +39,11 @@ journal's form and its stages are `storage/repair_journal.py`'s, so that `direct
 finds a plan that is half done, whichever command reads the directory.
 
 `repair/rehearsal.py` runs a plan on copies (`rehearsal_copies.py`): apply as it is, then
-`sim/election/returning.py`, which lets old voters come back to a quorum that leads, then real
+`sim/returning.py`, which lets old voters come back to a quorum that leads, then real
 processes (`rehearsal_nodes.py`). `rehearsal_local.py` alone decides whom those reach: it rewrites
 the copies' voters and writes their settings from nothing. A run of simulate-election plays the
 core; an exchange that changes nothing is played once and then repeated without it
-(`sim/election/repetition.py`).
+(`sim/repetition.py`).
 
 `commands/recover_guide*.py` only ask and run these commands, and keep in guide.json what was done.
 For `collect --ssh` and `--kubectl`, `commands/remote_nodes.py` has the command lines,

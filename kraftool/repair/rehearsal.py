@@ -40,7 +40,7 @@ from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import repair as kinds
 from kraftool.reports.state.load import load_state
 from kraftool.reports.text.words import listed
-from kraftool.sim.election.returning import Way
+from kraftool.sim.returning import Way
 from kraftool.storage.repair_journal import Stage
 
 

@@ -25,8 +25,8 @@ from kraftool.reports.election.what_if import EQUAL, assumed_up
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import repair as kinds
 from kraftool.reports.text.words import listed, many
-from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.returning import Ending, Returning, Way
+from kraftool.sim.conditions import Conditions
+from kraftool.sim.returning import Ending, Returning, Way
 from kraftool.storage.files import Files
 
 _MOST_MORE = 1000

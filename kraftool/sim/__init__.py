@@ -1,4 +1,5 @@
-"""A deterministic simulator of quorums: the same raft core, with all else made of chance.
+"""Simulated elections: the real raft core in virtual time, on copies of what the disks say.
 
-Time is virtual, and all chance comes from one seeded generator, so that a seed is a whole history.
+All chance comes from one seeded generator, so that a seed is a whole run. `report.py` makes the
+runs of one case, and what they show.
 """

@@ -11,7 +11,6 @@ import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kraftool.client.cluster_health import ClusterHealth, cluster_health
 from kraftool.client.health import Health, health
@@ -30,7 +29,6 @@ from kraftool.reports.doctor.report import DoctorReport, diagnose
 from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity, in_order, tally
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import live as live_kinds
-from kraftool.reports.text.json_document import json_object
 from kraftool.reports.text.json_forms import (
     FindingCounts,
     finding_counts,
@@ -231,20 +229,6 @@ def counted(all_complaints: Sequence[Complaint]) -> str:
     )
 
 
-def document(
-    live: Health | None, examined: DoctorCheckup | None, all_complaints: Sequence[Complaint]
-) -> dict[str, Any]:
-    """As an exported view."""
-    return json_object(
-        CheckupView(
-            live=live,
-            examined_at=None if examined is None else examined.at_ms,
-            complaints=tuple(all_complaints),
-            finding_counts=finding_counts([complaint.finding for complaint in all_complaints]),
-        )
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckupView:
     """The health of the quorum, live and of the directories."""
@@ -254,3 +238,19 @@ class CheckupView:
     examined_at: Moment | None
     complaints: tuple[Complaint, ...]
     finding_counts: FindingCounts
+
+    @property
+    def rows(self) -> tuple[Complaint, ...]:
+        return self.complaints
+
+
+def checkup_view(
+    live: Health | None, examined: DoctorCheckup | None, all_complaints: Sequence[Complaint]
+) -> CheckupView:
+    """The view as a document."""
+    return CheckupView(
+        live=live,
+        examined_at=None if examined is None else examined.at_ms,
+        complaints=tuple(all_complaints),
+        finding_counts=finding_counts([complaint.finding for complaint in all_complaints]),
+    )

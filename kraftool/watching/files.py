@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.json_marks import Hidden, Moment
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
 from kraftool.directory.file_report import FileReport, read_file
@@ -34,12 +35,12 @@ class FileLook:
 
     path: str
     """Below its directory."""
-    name: str
+    name: Hidden[str]
     """As the user would write it; findings name it so."""
     kind: FileKind
     state: FileState
     size: int
-    modified_ms: int
+    modified: Moment
     first_offset: int | None = None
     """Of a segment, or of the snapshot's end."""
     next_offset: int | None = None
@@ -135,7 +136,7 @@ class WatchedFiles:
             kind=detected.kind,
             state=detected.state,
             size=entry.size,
-            modified_ms=entry.mtime_ns // 1_000_000,
+            modified=entry.mtime_ns // 1_000_000,
         )
         snapshot = parse_checkpoint_name(entry.basename)
         if snapshot is not None:

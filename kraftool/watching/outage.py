@@ -2,7 +2,7 @@
 
 Owns the step from what a leader told to a quorum at rest, and what has to be assumed for it: a
 leader tells how far each replica's log goes, and not which epochs are in it. The protocol, its runs
-and the verdict are `sim/election/`.
+and the verdict are `sim/`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from kraftool.reports.election.read import (
     read_case,
 )
 from kraftool.reports.text.words import listed
-from kraftool.sim.election.conditions import Conditions, partition
-from kraftool.sim.election.report import Report, with_runs, without_runs
+from kraftool.sim.conditions import Conditions, partition
+from kraftool.sim.report import Report, with_runs, without_runs
 from kraftool.watching.picture import Picture, QuorumSample
 from kraftool.watching.task import Task
 

@@ -7,20 +7,19 @@ front ends' own. The dashboard and `--once` share it, so that neither says what 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, SILENT_MS
 from kraftool.reports.election.assessment import Assessment, QuorumSafety
 from kraftool.reports.election.assessment_words import state_sentence
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.status import Status, status_of
+from kraftool.reports.text.blocks import Column, Fact, Phrase, TableBlock, TableRow
 from kraftool.reports.text.words import many
 from kraftool.watching.judging import Statement
 from kraftool.watching.number_words import age, clock, count
 from kraftool.watching.picture import WatchEvent
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus
-from kraftool.watching.trends import SLOTS, SPAN_S, is_steady, lag_line, rate_line
+from kraftool.watching.trends import SLOTS, SPAN_S, highest, is_steady, lag_line, rate_line
 from kraftool.watching.voter_state import Commit
 
 MOST_ELECTIONS = 5
@@ -33,160 +32,145 @@ _ROLES = {
 }
 
 
-class StyledText(NamedTuple):
-    """Some words, and what they mean: a name of a style, empty for plain text."""
-
-    text: str
-    meaning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryLine:
-    """A line of the summary."""
-
-    name: str
-    parts: tuple[StyledText, ...]
-
-
-def sign(severity: Severity) -> StyledText:
+def sign(severity: Severity) -> Phrase:
     """Stands before a statement: severity is not told by colour alone."""
     status = status_of(severity)
-    return StyledText(status.mark, status.meaning)
+    return Phrase(status.mark, status.meaning)
 
 
-def lines(report: QuorumReport, *, has_events: bool = False) -> Iterator[SummaryLine]:
+def lines(report: QuorumReport, *, has_events: bool = False) -> Iterator[Fact]:
     """Yield the lines on the whole quorum; with `has_events`, a list of events has elections."""
-    yield SummaryLine("Leader", tuple(_leader(report)))
-    yield SummaryLine("Can lose", tuple(_tolerance(report)))
+    yield Fact("Leader", tuple(_leader(report)))
+    yield Fact("Can lose", tuple(_tolerance(report)))
     if report.is_live:
-        yield SummaryLine("Committed", tuple(_committed(report)))
-    yield SummaryLine("Voters", tuple(_voters(report)))
+        yield Fact("Committed", tuple(_committed(report)))
+    yield Fact("Voters", tuple(_voters(report)))
     if report.assessment is not None:
         yield from _at_risk(report.assessment)
     if not has_events and (report.elections or report.looks > 1):
-        yield SummaryLine("Elections", tuple(_elections(report)))
+        yield Fact("Elections", tuple(_elections(report)))
 
 
-def _at_risk(assessment: Assessment) -> Iterator[SummaryLine]:
+def _at_risk(assessment: Assessment) -> Iterator[Fact]:
     """Yield what a start in any order may lose; nothing if each leader has all commits."""
     if assessment.state is QuorumSafety.AT_RISK:
-        yield SummaryLine("At risk", (StyledText(f"{state_sentence(assessment)}.", "bad"),))
+        yield Fact("At risk", (Phrase(f"{state_sentence(assessment)}.", "bad"),))
 
 
-def _leader(report: QuorumReport) -> Iterator[StyledText]:
+def _leader(report: QuorumReport) -> Iterator[Phrase]:
     overdue = None if report.judgement is None else report.judgement.overdue_ms
     if report.leader_id is None:
         if overdue is not None:
-            yield StyledText("? no answer yet", "quiet")
+            yield Phrase("? no answer yet", "quiet")
         elif report.is_live:
-            yield StyledText("✖ none", "bad")
+            yield Phrase("✖ none", "bad")
         else:
-            yield StyledText("? unknown: no quorum-state names a leader", "warn")
+            yield Phrase("? unknown: no quorum-state names a leader", "warn")
     elif report.leader_runs_controller is False:
-        yield StyledText(f"✖ node {report.leader_id}, without a controller", "bad")
+        yield Phrase(f"✖ node {report.leader_id}, without a controller", "bad")
     elif report.is_live:
-        yield StyledText(f"● node {report.leader_id}", "quiet" if overdue else "name")
+        yield Phrase(f"● node {report.leader_id}", "quiet" if overdue else "name")
     else:
-        yield StyledText(f"node {report.leader_id}, as the newest quorum-state has it")
+        yield Phrase(f"node {report.leader_id}, as the newest quorum-state has it")
     if report.epoch is not None:
-        yield StyledText(f"epoch {report.epoch}")
+        yield Phrase(f"epoch {report.epoch}")
     if overdue is not None:
-        yield StyledText(f"waiting {age(overdue)}", "quiet")
+        yield Phrase(f"waiting {age(overdue)}", "quiet")
     if report.unreached:
-        yield StyledText(f"▲ {report.unreached} not reached", "warn")
+        yield Phrase(f"▲ {report.unreached} not reached", "warn")
 
 
-def finding(statement: Statement) -> Iterator[StyledText]:
+def finding(statement: Statement) -> Iterator[Phrase]:
     """Yield a statement and what to do about it."""
     is_bad = statement.severity is Severity.ERROR
-    yield StyledText(statement.reason, "bad" if is_bad else "")
+    yield Phrase(statement.reason, "bad" if is_bad else "")
     if statement.advice:
-        yield StyledText(f"→ {statement.advice}", "key")
+        yield Phrase(f"→ {statement.advice}", "key")
 
 
-def event(watch_event: WatchEvent, now_ms: int) -> tuple[StyledText, ...]:
+def event(watch_event: WatchEvent, now_ms: int) -> tuple[Phrase, ...]:
     """Return an event's time, sign and words."""
     meaning = watch_event.status.meaning
     return (
-        StyledText(clock(watch_event.timestamp, now_ms), "quiet"),
-        StyledText(watch_event.status.mark, meaning),
-        StyledText(watch_event.reason, meaning if watch_event.status is Status.BAD else ""),
+        Phrase(clock(watch_event.timestamp, now_ms), "quiet"),
+        Phrase(watch_event.status.mark, meaning),
+        Phrase(watch_event.reason, meaning if watch_event.status is Status.BAD else ""),
     )
 
 
-def verdict(report: QuorumReport) -> tuple[StyledText, ...]:
+def verdict(report: QuorumReport) -> tuple[Phrase, ...]:
     """Return a sign and words to show if there is no finding: green only for a judged quorum."""
     if report.is_live and report.tolerance.failures is not None:
-        return (StyledText("✓", "good"), StyledText("the quorum has no problem", "good"))
+        return (Phrase("✓", "good"), Phrase("the quorum has no problem", "good"))
     if report.is_live:
-        return (StyledText("?", "quiet"), StyledText("the quorum is not known yet", "quiet"))
+        return (Phrase("?", "quiet"), Phrase("the quorum is not known yet", "quiet"))
     words = "not judged yet: doctor examines the directories. Health (6) has its progress"
-    return (StyledText("?", "quiet"), StyledText(words, "quiet"))
+    return (Phrase("?", "quiet"), Phrase(words, "quiet"))
 
 
-def _committed(report: QuorumReport) -> Iterator[StyledText]:
+def _committed(report: QuorumReport) -> Iterator[Phrase]:
     if report.high_watermark is None:
-        yield StyledText("no high watermark yet" if report.leader_id is not None else "?", "warn")
+        yield Phrase("no high watermark yet" if report.leader_id is not None else "?", "warn")
         return
-    yield StyledText(count(report.high_watermark), "name")
+    yield Phrase(count(report.high_watermark), "name")
     if report.leader_end is not None:
-        yield StyledText(f"of {count(report.leader_end)}", "quiet")
+        yield Phrase(f"of {count(report.leader_end)}", "quiet")
     if report.rate is not None:
-        yield StyledText(f"{report.rate:.1f} records/s")
+        yield Phrase(f"{report.rate:.1f} records/s")
         if is_steady(report.rate_trend):
-            yield StyledText("steady", "quiet")
+            yield Phrase("steady", "quiet")
         else:
-            yield StyledText(rate_line(report.rate_trend), "line")
+            yield Phrase(rate_line(report.rate_trend), "line")
             top = max(filter(None, report.rate_trend))
-            yield StyledText(f"max {top:.1f}, last {SPAN_S} s", "quiet")
+            yield Phrase(f"max {top:.1f}, last {SPAN_S} s", "quiet")
 
 
-def _voters(report: QuorumReport) -> Iterator[StyledText]:
+def _voters(report: QuorumReport) -> Iterator[Phrase]:
     voters = report.voters
     if not voters.now:
-        yield StyledText("? voters unknown: no node reported them", "warn")
+        yield Phrase("? voters unknown: no node reported them", "warn")
         return
-    yield StyledText(", ".join(str(key.id) for key in sorted(voters.now)), "name")
+    yield Phrase(", ".join(str(key.id) for key in sorted(voters.now)), "name")
     if voters.is_uncommitted:
         before = ", ".join(str(key.id) for key in sorted(voters.before))
-        yield StyledText(f"▲ not committed; committed: {before or '?'}", "warn")
+        yield Phrase(f"▲ not committed; committed: {before or '?'}", "warn")
     elif voters.source == "history":
-        yield StyledText("as the last leader had them", "warn")
+        yield Phrase("as the last leader had them", "warn")
     else:
         words = {
             Commit.COMMITTED: "committed",
             Commit.STATIC: "static, from settings",
             Commit.UNKNOWN: "unknown whether committed",
         }[voters.commit]
-        yield StyledText(words, "quiet")
-    yield StyledText(f"majority {voters.majority}", "quiet")
+        yield Phrase(words, "quiet")
+    yield Phrase(f"majority {voters.majority}", "quiet")
 
 
-def _tolerance(report: QuorumReport) -> Iterator[StyledText]:
+def _tolerance(report: QuorumReport) -> Iterator[Phrase]:
     tolerance = report.tolerance
     if tolerance.is_lost:
-        yield StyledText(f"✖ 0 voters: {tolerance.reason}", "bad")
+        yield Phrase(f"✖ 0 voters: {tolerance.reason}", "bad")
     elif tolerance.failures is None:
         is_waiting = report.judgement is not None and report.judgement.waiting
         is_warning = report.is_live and not is_waiting
-        yield StyledText(f"? {tolerance.reason}", "warn" if is_warning else "quiet")
+        yield Phrase(f"? {tolerance.reason}", "warn" if is_warning else "quiet")
     else:
         status = Status.GOOD if tolerance.failures else Status.WARN
         if report.leader_runs_controller is False:
             status = Status.BAD
         count = many(tolerance.failures, "voter")
-        yield StyledText(f"{status.mark} {count}", status.meaning)
-        yield StyledText(tolerance.reason, "quiet")
+        yield Phrase(f"{status.mark} {count}", status.meaning)
+        yield Phrase(tolerance.reason, "quiet")
 
 
-def _elections(report: QuorumReport) -> Iterator[StyledText]:
+def _elections(report: QuorumReport) -> Iterator[Phrase]:
     if report.looks > 1:
         seen = report.elections_seen
         since = clock(report.since_ms, report.at_ms)
-        yield StyledText(f"{seen or 'none'} seen since {since}", "warn" if seen else "quiet")
+        yield Phrase(f"{seen or 'none'} seen since {since}", "warn" if seen else "quiet")
     for election in report.elections[: -MOST_ELECTIONS - 1 : -1]:
         who = "?" if election.leader_id is None else f"node {election.leader_id}"
-        yield StyledText(
+        yield Phrase(
             f"epoch {election.epoch}: {who}, {clock(election.timestamp, report.at_ms)}", "quiet"
         )
 
@@ -197,8 +181,24 @@ NODE, ROLE, ENDPOINT, DIRECTORY = "node", "role", "endpoint", "directory id"
 END, LAG, BEHIND, FETCHED, CAUGHT_UP = "log end", "lag", "behind", "fetched", "caught up"
 RESTART, SAYS, DISK, TREND = "restart?", "says", "on disk", f"lag, last {SPAN_S} s"
 _NARROW_TREND = 10
-RIGHT = frozenset({NODE, END, LAG, BEHIND, FETCHED, CAUGHT_UP, DISK})
+_RIGHT = frozenset({NODE, END, LAG, BEHIND, FETCHED, CAUGHT_UP, DISK})
 """Columns whose numbers stand right."""
+
+
+def replica_table(report: QuorumReport, width: int, *, has_trend: bool = True) -> TableBlock:
+    """A row for each replica, with the columns that there is room for."""
+    names = [name for name in columns(report, width) if has_trend or name != TREND]
+    top = highest(replica.trend for replica in report.replicas) if has_trend else 0
+    rows: dict[str, TableRow] = {}
+    for replica in report.replicas:
+        key = replica.key if replica.key not in rows else f"{replica.key}#{len(rows)}"
+        shown = cells(report, replica, top=top, width=width)
+        rows[key] = TableRow(key, [shown[name] for name in names])
+    return TableBlock(
+        title="Replicas",
+        columns=[Column(name, is_right=name in _RIGHT) for name in names],
+        rows=[*rows.values()],
+    )
 
 
 def columns(report: QuorumReport, width: int) -> list[str]:
@@ -221,7 +221,7 @@ def columns(report: QuorumReport, width: int) -> list[str]:
 
 def cells(
     report: QuorumReport, status: ReplicaStatus, *, top: int = 0, width: int = 80
-) -> dict[str, StyledText]:
+) -> dict[str, Phrase]:
     """Return all cells of a replica, by column; `top`: the scale that all lags are drawn on."""
     slots = SLOTS if width >= 100 else _NARROW_TREND
     name = "witness" if status.is_witness and status.role == "voter" else status.role
@@ -238,10 +238,10 @@ def cells(
     elif status.is_asked and not status.is_reached:
         role, meaning = f"▲ {name}", "warn"
     return {
-        NODE: StyledText("?" if status.id is None else str(status.id), "name"),
-        ROLE: StyledText(role, meaning),
-        ENDPOINT: StyledText(status.endpoint or "-", "quiet"),
-        DIRECTORY: StyledText(status.directory_id or "-", "quiet"),
+        NODE: Phrase("?" if status.id is None else str(status.id), "name"),
+        ROLE: Phrase(role, meaning),
+        ENDPOINT: Phrase(status.endpoint or "-", "quiet"),
+        DIRECTORY: Phrase(status.directory_id or "-", "quiet"),
         END: _end(status),
         LAG: _limited(status.lag, LAG_RECORDS, count(status.lag)),
         BEHIND: _limited(status.lag_ms, LAG_MS, age(status.lag_ms)),
@@ -250,101 +250,97 @@ def cells(
         RESTART: _restart(report, status),
         SAYS: says(report, status),
         DISK: _disk(status),
-        TREND: StyledText(lag_line(status.trend, top, slots), "line"),
+        TREND: Phrase(lag_line(status.trend, top, slots), "line"),
     }
 
 
-def _disk(status: ReplicaStatus) -> StyledText:
+def _disk(status: ReplicaStatus) -> Phrase:
     if not status.path:
-        return StyledText("-")
+        return Phrase("-")
     end = count(status.directory_end_offset)
-    return StyledText(f"▲ {end}", "warn") if status.stale_reason else StyledText(end)
+    return Phrase(f"▲ {end}", "warn") if status.stale_reason else Phrase(end)
 
 
-def _end(status: ReplicaStatus) -> StyledText:
+def _end(status: ReplicaStatus) -> Phrase:
     if status.log_end_offset is not None:
         # Of a live node the leader tells the end; without one, its directory.
         is_of_disk = status.stale_reason and not status.is_asked
         end = count(status.log_end_offset)
-        return StyledText(f"▲ {end}", "warn") if is_of_disk else StyledText(end)
-    return StyledText(
+        return Phrase(f"▲ {end}", "warn") if is_of_disk else Phrase(end)
+    return Phrase(
         "?" if status.last_known_end_offset is None else f"~{count(status.last_known_end_offset)}",
         "warn",
     )
 
 
-def _limited(value: int | None, limit: int, shown: str) -> StyledText:
+def _limited(value: int | None, limit: int, shown: str) -> Phrase:
     if value is not None and value > limit:
-        return StyledText(f"▲ {shown}", "warn")
-    return StyledText(shown, "quiet" if value is None else "")
+        return Phrase(f"▲ {shown}", "warn")
+    return Phrase(shown, "quiet" if value is None else "")
 
 
-def _fetched(status: ReplicaStatus) -> StyledText:
+def _fetched(status: ReplicaStatus) -> Phrase:
     """Return the time since it fetched; without one, the time since it stopped answering."""
     if status.fetch_age_ms is None and status.down_ms:
-        return StyledText(f"▲ {age(status.down_ms)}", "warn")
+        return Phrase(f"▲ {age(status.down_ms)}", "warn")
     return _limited(status.fetch_age_ms, SILENT_MS, age(status.fetch_age_ms))
 
 
-def _restart(report: QuorumReport, status: ReplicaStatus) -> StyledText:
+def _restart(report: QuorumReport, status: ReplicaStatus) -> Phrase:
     if status.restart is None:
-        return StyledText("-", "quiet")
+        return Phrase("-", "quiet")
     if status.waiting_ms is not None or (
         report.tolerance.failures is None and not status.restart.is_safe
     ):
-        return StyledText("? waiting", "quiet")
+        return Phrase("? waiting", "quiet")
     if not status.restart.is_safe:
-        return StyledText("✖ no", "warn")
+        return Phrase("✖ no", "warn")
     if status.is_down:
-        return StyledText("✓ start it", Status.GOOD.meaning)
+        return Phrase("✓ start it", Status.GOOD.meaning)
     is_last = status.role == "leader" and status.runs_controller is not False
-    return StyledText("✓ last" if is_last else "✓ yes", Status.GOOD.meaning)
+    return Phrase("✓ last" if is_last else "✓ yes", Status.GOOD.meaning)
 
 
-def says(report: QuorumReport, status: ReplicaStatus) -> StyledText:
+def says(report: QuorumReport, status: ReplicaStatus) -> Phrase:
     """Return the leader and epoch that a node itself reports."""
     if status.epoch is None:
-        return StyledText("-", "quiet")
+        return Phrase("-", "quiet")
     leader = "none" if status.leader_id is None else f"node {status.leader_id}"
     agrees = (status.leader_id, status.epoch) == (report.leader_id, report.epoch)
     words = f"{leader}, epoch {status.epoch}"
-    return StyledText(words, "quiet") if agrees else StyledText(f"▲ {words}", "warn")
+    return Phrase(words, "quiet") if agrees else Phrase(f"▲ {words}", "warn")
 
 
-def details(report: QuorumReport, status: ReplicaStatus) -> Iterator[tuple[StyledText, ...]]:
+def details(report: QuorumReport, status: ReplicaStatus) -> Iterator[tuple[Phrase, ...]]:
     """A replica at length, line by line."""
-    identity = [StyledText(f"{status.role} {'?' if status.id is None else status.id}", "name")]
+    identity = [Phrase(f"{status.role} {'?' if status.id is None else status.id}", "name")]
     if status.directory_id:
-        identity.append(StyledText(f"directory {status.directory_id}", "quiet"))
+        identity.append(Phrase(f"directory {status.directory_id}", "quiet"))
     if status.endpoint:
-        identity.append(StyledText(status.endpoint, "quiet"))
+        identity.append(Phrase(status.endpoint, "quiet"))
     if status.is_witness:
-        identity.append(StyledText("a witness: it runs no controller", "warn"))
+        identity.append(Phrase("a witness: it runs no controller", "warn"))
     yield tuple(identity)
     if not status.is_asked and status.path is None:
-        yield (StyledText("not asked: known from the leader only", "quiet"),)
+        yield (Phrase("not asked: known from the leader only", "quiet"),)
     else:
         text = says(report, status)
         answer = (
-            ()
-            if status.took_ms is None
-            else (StyledText(f"answers in {status.took_ms} ms", "quiet"),)
+            () if status.took_ms is None else (Phrase(f"answers in {status.took_ms} ms", "quiet"),)
         )
-        yield (StyledText("says", "quiet"), text, *answer)
+        yield (Phrase("says", "quiet"), text, *answer)
     if status.restart is not None:
         safe = status.restart.is_safe
         words = "can be restarted" if safe else "do not restart it"
         if status.is_down:
             words = "start it"
-        yield (StyledText(f"{words}: {status.restart.reason}", "" if safe else "warn"),)
+        yield (Phrase(f"{words}: {status.restart.reason}", "" if safe else "warn"),)
     if status.reason:
-        yield (StyledText(status.reason, "bad"),)
+        yield (Phrase(status.reason, "bad"),)
     if status.path is not None:
         if status.stale_reason:
-            yield (StyledText(f"▲ {status.path} is stale: {status.stale_reason}", "warn"),)
+            yield (Phrase(f"▲ {status.path} is stale: {status.stale_reason}", "warn"),)
         else:
             yield (
-                StyledText(
-                    f"{status.path}: log ends at {count(status.directory_end_offset)}", "quiet"
-                ),
+                Phrase(f"{status.path}: log ends at {count(status.directory_end_offset)}", "quiet"),
             )

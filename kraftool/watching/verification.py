@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.json_marks import Moment
+from kraftool.decoders.json_marks import Moment, in_json
 from kraftool.reports.files.locations import open_paths
 from kraftool.reports.findings.finding import Finding, Severity, in_order, tally
-from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.text.words import many, size
 from kraftool.reports.verify.log import LogVerification, verify_logs
@@ -28,14 +27,19 @@ class DirectoryVerification:
     """The result of verifying a directory."""
 
     path: str
-    at_ms: int
-    """When it began: what was written later was not seen."""
+    began: Moment
+    """What was written later was not seen."""
+    what_was_checked: str
+    """How much was looked at, in words."""
+    state_hashes: Mapping[str, str]
+    """By the snapshot's file: the hash of the state that it holds."""
     findings: tuple[Finding, ...]
     """The worst first."""
-    checked: str
-    """How much was looked at, in words."""
-    states: tuple[tuple[str, str], ...] = ()
-    """Snapshots by file, with the hash of the state that each holds."""
+
+    @property
+    @in_json
+    def finding_counts(self) -> FindingCounts:
+        return finding_counts(self.findings)
 
     def of(self, name: str) -> tuple[Finding, ...]:
         """The findings in one file."""
@@ -59,7 +63,7 @@ def verify(path: str, at_ms: int, task: Task) -> DirectoryVerification:
     task.begin("reading log and files", total)
     logs = verify_logs(locations, task.passed, unopened=unopened)
     findings = [*logs.rows]
-    states: tuple[tuple[str, str], ...] = ()
+    state_hashes: dict[str, str] = {}
     if locations:
         task.begin("comparing snapshots with the log", total)
         try:
@@ -70,17 +74,17 @@ def verify(path: str, at_ms: int, task: Task) -> DirectoryVerification:
             pass  # there is no snapshot to verify
         else:
             findings += snapshots.all_findings
-            states = tuple(
-                (snapshot.file, snapshot.state_hash)
+            state_hashes = {
+                snapshot.file: snapshot.state_hash
                 for snapshot in snapshots.rows
                 if snapshot.state_hash
-            )
+            }
     return DirectoryVerification(
         path=path,
-        at_ms=at_ms,
+        began=at_ms,
+        what_was_checked=_checked(logs),
+        state_hashes=state_hashes,
         findings=in_order(_once(findings)),
-        checked=_checked(logs),
-        states=states,
     )
 
 
@@ -108,28 +112,3 @@ def _checked(logs: LogVerification) -> str:
         many(sum(amount.records for amount in amounts), "record"),
     )
     return ", ".join(counts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerificationView:
-    """A verification as a part of an exported view."""
-
-    path: str
-    began: Moment
-    what_was_checked: str
-    state_hashes: Mapping[str, str]
-    """By the snapshot's file."""
-    findings: tuple[Finding, ...]
-    finding_counts: FindingCounts
-
-
-@form
-def verification_view(verification: DirectoryVerification) -> VerificationView:
-    return VerificationView(
-        path=verification.path,
-        began=verification.at_ms,
-        what_was_checked=verification.checked,
-        state_hashes=dict(verification.states),
-        findings=verification.findings,
-        finding_counts=finding_counts(verification.findings),
-    )

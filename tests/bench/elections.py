@@ -33,9 +33,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from kraftool.raft.settings import Timing
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.scenario import parse_scenario
-from kraftool.sim.election.chances import Chances
-from kraftool.sim.election.conditions import Conditions, StartPace
-from kraftool.sim.election.run import ElectionRun
+from kraftool.sim.chances import Chances
+from kraftool.sim.conditions import Conditions, StartPace
+from kraftool.sim.run import ElectionRun
 
 _ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(__file__).with_name("measured-elections.json")

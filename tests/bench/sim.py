@@ -23,14 +23,14 @@ from random import Random
 from kraftool.raft.events import Resign
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.read import read_case
-from kraftool.sim.checkers import CHECKERS
-from kraftool.sim.checkers.base import checked_world
-from kraftool.sim.election.conditions import Conditions, StartPace
-from kraftool.sim.election.parallel import Runs
-from kraftool.sim.election.patience import horizon_ms
-from kraftool.sim.options import Options
-from kraftool.sim.runner import run
-from kraftool.sim.world import World
+from kraftool.sim.conditions import Conditions, StartPace
+from kraftool.sim.parallel import Runs
+from kraftool.sim.patience import horizon_ms
+from tests.simulator.checkers import CHECKERS
+from tests.simulator.checkers.base import checked_world
+from tests.simulator.options import Options
+from tests.simulator.runner import run
+from tests.simulator.world import World
 
 _QUORUM = Path(__file__).resolve().parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum"
 _ROUNDS = 3

@@ -7,8 +7,8 @@ from math import sqrt
 
 import pytest
 
-from kraftool.sim.election.conditions import Conditions, StartPace
-from kraftool.sim.election.outlook import LIKELY
+from kraftool.sim.conditions import Conditions, StartPace
+from kraftool.sim.outlook import LIKELY
 from tests.bench import elections
 from tests.bench.elections import MeasuredStarts, kinds, signature
 

@@ -16,9 +16,10 @@ from kraftool.client.thresholds import SILENT_MS
 from kraftool.net.api_versions import Offered
 from kraftool.node.serving import served
 from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.blocks import phrases
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.voters.diff import diff_voters
-from kraftool.reports.voters.matrix import about
+from kraftool.reports.voters.matrix import source_table
 from tests.client.views import NOW, described, gone, node, replica, view, well, without_controller
 
 
@@ -86,8 +87,10 @@ def test_a_witness_is_one_among_sources_of_voters() -> None:
         False,
         True,
     ]
-    words = [*about(diff.sources[2])]
-    assert "a witness: it runs no controller" in words
+    words = [
+        "".join(phrase.text for phrase in phrases(row.cells[2])) for row in source_table(diff).rows
+    ]
+    assert ["a witness: it runs no controller" in shown for shown in words] == [False, False, True]
 
 
 # The steps below are those that made a Kafka lead on real quorums of 4.3.0.

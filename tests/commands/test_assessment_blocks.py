@@ -25,9 +25,9 @@ from kraftool.reports.election.assessment_json import assessment_json
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.read import read_case
 from kraftool.reports.text.json_document import json_value
-from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.document import simulate_election_document
-from kraftool.sim.election.report import without_runs
+from kraftool.sim.conditions import Conditions
+from kraftool.sim.document import simulate_election_document
+from kraftool.sim.report import without_runs
 from kraftool.storage.source import BytesSource
 from kraftool.watching.document import watch_document
 from kraftool.watching.picture import Picture

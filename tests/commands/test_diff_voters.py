@@ -25,11 +25,11 @@ def test_nodes_that_agree_end_with_0(quorum: Path, kraftool: Run) -> None:
     ran = kraftool("diff-voters", *(quorum / f"node-{id}/data" for id in (1, 2, 3, 4)))
     assert (ran.code, ran.err) == (0, "")
     lines = ran.text.splitlines()
-    (row,) = [line for line in lines if line.startswith("    4  6Zz9f7_tnXU2JaSjHqPdiQ")]
+    (row,) = [line for line in lines if line.startswith("    4  =")]
     assert row.split() == [
-        "4", "6Zz9f7_tnXU2JaSjHqPdiQ", "CONTROLLER://127.0.0.1:52501", "0-1", "=", "=", "=", "="
+        "4", "=", "=", "=", "=", "6Zz9f7_tnXU2JaSjHqPdiQ", "0-1", "CONTROLLER://127.0.0.1:52501"
     ]  # fmt: skip
-    assert any(" ".join(line.split()) == "80 3 voter 1 removed committed L L L L" for line in lines)
+    assert any(" ".join(line.split()) == "80 3 L L L L committed voter 1 removed" for line in lines)
     assert "Voters: offset 80, epoch 3, committed, kraft.version 1" in ran.text
 
 
@@ -50,7 +50,7 @@ def test_marks_of_many_sources_have_a_table_of_their_own(
     checkpoints = sorted((quorum / "node-2").glob("data/*/*.checkpoint"))
     ran = kraftool("diff-voters", *(f"node-{id}/data" for id in (1, 2, 3, 4, 12)), *checkpoints)
     lines = ran.text.splitlines()
-    voters = lines.index("voter  directory id            endpoints                     range")
+    voters = lines.index("voter  directory id            range  endpoints")
     assert lines[voters + 1] == "    1  not a voter"
     assert "voter  A  B  C  D  E  F  G  H  I" in lines
     assert "    4  =  =  =  =  =  -  =  =  =" in lines
@@ -63,7 +63,7 @@ def test_a_stale_voter_is_marked_in_its_row(quorum: Path, tmp_path: Path, krafto
     ran = kraftool("diff-voters", quorum / "node-2/data", swapped / "data")
     assert ran.code == 1
     (row,) = [line for line in ran.text.splitlines() if "2Z8JApBiRl-Vj1-Gz3rfbg" in line][:1]
-    assert row.split()[-2:] == ["=", "≠"]
+    assert row.split()[1:3] == ["=", "≠"]
     assert "3 in B: this directory's own id is NewDiskNewDiskNewDiskA" in ran.text
     assert "KT-DIR-STALE-VOTER" in ran.text
 

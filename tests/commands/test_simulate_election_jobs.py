@@ -21,13 +21,13 @@ import pytest
 
 from kraftool.reports.election.read import read_case
 from kraftool.reports.findings.status import Status
-from kraftool.sim.election import parallel
-from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.document import simulate_election_document
-from kraftool.sim.election.parallel import Runs
-from kraftool.sim.election.report import simulate, with_runs, without_runs
-from kraftool.sim.election.run import ElectionRun
-from kraftool.sim.election.verdict import verdict
+from kraftool.sim import parallel
+from kraftool.sim.conditions import Conditions
+from kraftool.sim.document import simulate_election_document
+from kraftool.sim.parallel import Runs
+from kraftool.sim.report import simulate, with_runs, without_runs
+from kraftool.sim.run import ElectionRun
+from kraftool.sim.verdict import verdict
 
 _PATIENCE_S = 60
 

@@ -18,9 +18,9 @@ from kraftool.decoders import quorum_state
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.read import read_case
-from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.outlook import Likelihood
-from kraftool.sim.election.report import Report, simulate
+from kraftool.sim.conditions import Conditions
+from kraftool.sim.outlook import Likelihood
+from kraftool.sim.report import Report, simulate
 from tests.interop import kafka, real_elections
 from tests.interop.clusters import Cluster, Node
 

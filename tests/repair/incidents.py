@@ -14,17 +14,17 @@ from enum import StrEnum
 from pathlib import Path
 from random import Random
 
-from kraftool.sim.checkers import CHECKERS
-from kraftool.sim.checkers.base import checked_world
 from kraftool.sim.disk import Disk
-from kraftool.sim.node import Node
-from kraftool.sim.options import Options
-from kraftool.sim.runner import Play
-from kraftool.sim.world import World
 from tests.repair.incident_layouts import SWAPPED_MOUNTS, laid_out
 from tests.repair.repair_cases import PARTITION
 from tests.repair.simulated_directories import Records, numbers_in, numbers_of, uuid_of, write
 from tests.repair.simulated_loss import BEFORE
+from tests.simulator.checkers import CHECKERS
+from tests.simulator.checkers.base import checked_world
+from tests.simulator.node import Node
+from tests.simulator.options import Options
+from tests.simulator.runner import Play
+from tests.simulator.world import World
 
 OTHER_CLUSTER = "YW5vdGhlci1jbHVzdGVyLg"
 OLD_MS = 7_000

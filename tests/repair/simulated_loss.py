@@ -19,12 +19,7 @@ from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.state.load import load_state
-from kraftool.sim.checkers import CHECKERS
-from kraftool.sim.checkers.base import checked_world
 from kraftool.sim.disk import Disk
-from kraftool.sim.node import Node
-from kraftool.sim.options import Options
-from kraftool.sim.runner import Play
 from tests.repair.directories import NOW
 from tests.repair.repair_cases import NoSync
 from tests.repair.simulated_directories import (
@@ -34,6 +29,11 @@ from tests.repair.simulated_directories import (
     numbers_in,
     write,
 )
+from tests.simulator.checkers import CHECKERS
+from tests.simulator.checkers.base import checked_world
+from tests.simulator.node import Node
+from tests.simulator.options import Options
+from tests.simulator.runner import Play
 
 BEFORE = ("kill", "crash", "partition", "loss", "duplication", "delay", "slow-disk", "pause")
 """What goes wrong until the majority is lost."""

@@ -20,22 +20,22 @@ from kraftool.raft.records import Batch
 from kraftool.raft.settings import NodeSettings
 from kraftool.repair.plan import Method, Plan
 from kraftool.sim.batches import Batches
-from kraftool.sim.checkers.base import Checker, hooks_of
-from kraftool.sim.checkers.leaders import Leaders
-from kraftool.sim.checkers.logs import Committed, LogMatching
-from kraftool.sim.checkers.machines import Machines
-from kraftool.sim.checkers.voters import VoterSets
-from kraftool.sim.checkers.votes import Votes
-from kraftool.sim.checkers.watermarks import HighWatermarks
 from kraftool.sim.disk import Disk
 from kraftool.sim.machine import CHUNK_BYTES
-from kraftool.sim.node import Node
-from kraftool.sim.options import Options
-from kraftool.sim.runner import Play
-from kraftool.sim.simulation import ViolationError
-from kraftool.sim.world import LISTENER, RECORD_BYTES, World
 from tests.repair.simulated_directories import numbers_in
 from tests.repair.simulated_loss import Case, NothingLeft, Repaired, Return, repaired_quorum
+from tests.simulator.checkers.base import Checker, hooks_of
+from tests.simulator.checkers.leaders import Leaders
+from tests.simulator.checkers.logs import Committed, LogMatching
+from tests.simulator.checkers.machines import Machines
+from tests.simulator.checkers.voters import VoterSets
+from tests.simulator.checkers.votes import Votes
+from tests.simulator.checkers.watermarks import HighWatermarks
+from tests.simulator.node import Node
+from tests.simulator.options import Options
+from tests.simulator.runner import Play
+from tests.simulator.simulation import ViolationError
+from tests.simulator.world import LISTENER, RECORD_BYTES, World
 
 _KEPT_KNOWLEDGE = (Leaders, LogMatching, Votes)
 """Checkers of promises that no loss of a majority takes back."""

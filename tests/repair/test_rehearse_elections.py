@@ -21,8 +21,8 @@ from kraftool.repair.rehearsal_nodes import NodesRehearsal
 from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.reports.election.read import read_case
 from kraftool.reports.findings.finding import Severity
-from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.returning import Ending, Returning, Way
+from kraftool.sim.conditions import Conditions
+from kraftool.sim.returning import Ending, Returning, Way
 from tests.repair.directories import (
     APART,
     EQUAL,

@@ -19,9 +19,9 @@ from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.messages import UNREACHABLE
 from kraftool.raft.roles import Leader
 from kraftool.reports.election.case import ElectionCase
-from kraftool.sim.election.chances import PATIENT
-from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.replica import SentMessage, SimulatedNode, disks_of
+from kraftool.sim.chances import PATIENT
+from kraftool.sim.conditions import Conditions
+from kraftool.sim.replica import SentMessage, SimulatedNode, disks_of
 from tests.sim.replica_forms import Form, of_message, of_replica
 
 TICK, CRASH = -1, -2

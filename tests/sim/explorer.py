@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from kraftool.raft.roles import NEVER
 from kraftool.reports.election.case import ElectionCase
-from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.conditions import Conditions
 from tests.sim.board import (
     CRASH,
     TICK,

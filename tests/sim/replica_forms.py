@@ -15,7 +15,7 @@ from typing import Any
 from kraftool.raft.names import VoterSet
 from kraftool.raft.records import Batch
 from kraftool.raft.roles import NEVER
-from kraftool.sim.election.replica import SentMessage, SimulatedNode
+from kraftool.sim.replica import SentMessage, SimulatedNode
 
 _NOT_STATE = frozenset(
     {"settings", "timing", "random", "now_ms", "bootstrap", "effects", "wake_ms"}

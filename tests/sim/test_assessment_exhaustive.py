@@ -15,7 +15,7 @@ from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.reports.election.assessment import QuorumSafety, assess
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.scenario import parse_scenario
-from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.conditions import Conditions
 from tests.sim.board import Committed
 from tests.sim.explorer import Exploration, Explorer
 

@@ -15,14 +15,14 @@ from kraftool.raft.records import Batch
 from kraftool.raft.replicas import Replicas
 from kraftool.raft.roles import Leader, Unattached
 from kraftool.sim.batches import Batches
-from kraftool.sim.checkers.base import hooks_of
-from kraftool.sim.checkers.epochs import QuorumStateChecker
-from kraftool.sim.checkers.leaders import Leaders
-from kraftool.sim.checkers.logs import Committed
-from kraftool.sim.hooks import Hooks
-from kraftool.sim.options import Options
-from kraftool.sim.runner import run
-from kraftool.sim.simulation import ViolationError
+from tests.simulator.checkers.base import hooks_of
+from tests.simulator.checkers.epochs import QuorumStateChecker
+from tests.simulator.checkers.leaders import Leaders
+from tests.simulator.checkers.logs import Committed
+from tests.simulator.hooks import Hooks
+from tests.simulator.options import Options
+from tests.simulator.runner import run
+from tests.simulator.simulation import ViolationError
 
 
 def _node(node_id: int) -> Any:

@@ -10,9 +10,9 @@ import pytest
 
 from kraftool.controller import controller
 from kraftool.controller.controller import ActiveController, Answered, ControllerRequest, Step
-from kraftool.sim import node
-from kraftool.sim.options import Options
-from kraftool.sim.runner import run
+from tests.simulator import node
+from tests.simulator.options import Options
+from tests.simulator.runner import run
 
 pytestmark = pytest.mark.slow
 

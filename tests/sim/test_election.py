@@ -9,17 +9,17 @@ import pytest
 from kraftool.reports.election.scenario import Scenario, parse_scenario
 from kraftool.reports.election.what_if import wiped
 from kraftool.reports.text.json_document import json_value
-from kraftool.sim.election import chances as chances_module
-from kraftool.sim.election import report as report_module
-from kraftool.sim.election import run as run_module
-from kraftool.sim.election.candidacy import Chance
-from kraftool.sim.election.chances import Chances, Failures
-from kraftool.sim.election.conditions import ConditionError, Conditions, StartPace, partition
-from kraftool.sim.election.document import simulate_election_document
-from kraftool.sim.election.patience import horizon_ms, unhurried
-from kraftool.sim.election.report import Report, VoterChangeAnswer, simulate
-from kraftool.sim.election.run import ElectionRun
-from kraftool.sim.election.verdict import verdict
+from kraftool.sim import chances as chances_module
+from kraftool.sim import report as report_module
+from kraftool.sim import run as run_module
+from kraftool.sim.candidacy import Chance
+from kraftool.sim.chances import Chances, Failures
+from kraftool.sim.conditions import ConditionError, Conditions, StartPace, partition
+from kraftool.sim.document import simulate_election_document
+from kraftool.sim.patience import horizon_ms, unhurried
+from kraftool.sim.report import Report, VoterChangeAnswer, simulate
+from kraftool.sim.run import ElectionRun
+from kraftool.sim.verdict import verdict
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ import pytest
 
 from kraftool.raft import transitions, vote
 from kraftool.reports.election.scenario import parse_scenario
-from kraftool.sim.election.chances import PATIENT, Chances
-from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.replica import SimulatedNode, disk_of
+from kraftool.sim.chances import PATIENT, Chances
+from kraftool.sim.conditions import Conditions
+from kraftool.sim.replica import SimulatedNode, disk_of
 from tests.sim.board import CRASH, Board
 from tests.sim.explorer import Exploration, Explorer
 from tests.sim.replica_forms import of_replica

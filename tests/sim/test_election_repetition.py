@@ -11,13 +11,13 @@ import pytest
 
 from kraftool.reports.election.scenario import parse_scenario
 from kraftool.reports.election.what_if import wiped, witness
-from kraftool.sim.election.conditions import Conditions, partition
-from kraftool.sim.election.dice import Dice
-from kraftool.sim.election.patience import unhurried
-from kraftool.sim.election.repetition import Repetition
-from kraftool.sim.election.replica import SentMessage, SimulatedNode
-from kraftool.sim.election.returning import Returning, Way
-from kraftool.sim.election.run import ElectionRun
+from kraftool.sim.conditions import Conditions, partition
+from kraftool.sim.dice import Dice
+from kraftool.sim.patience import unhurried
+from kraftool.sim.repetition import Repetition
+from kraftool.sim.replica import SentMessage, SimulatedNode
+from kraftool.sim.returning import Returning, Way
+from kraftool.sim.run import ElectionRun
 from tests.sim.replica_forms import form
 
 pytestmark = pytest.mark.slow

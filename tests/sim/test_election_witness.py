@@ -5,11 +5,11 @@ from __future__ import annotations
 from kraftool.reports.election.scenario import parse_scenario
 from kraftool.reports.election.what_if import witness
 from kraftool.reports.text.json_document import json_value
-from kraftool.sim.election.chances import Chances
-from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.document import simulate_election_document
-from kraftool.sim.election.report import Report, simulate
-from kraftool.sim.election.verdict import verdict
+from kraftool.sim.chances import Chances
+from kraftool.sim.conditions import Conditions
+from kraftool.sim.document import simulate_election_document
+from kraftool.sim.report import Report, simulate
+from kraftool.sim.verdict import verdict
 
 AHEAD = "nodes: {1: {end: 100, down: true}, 2: {end: 80}, 3: {end: 100}}"
 EQUAL = "nodes: {1: {end: 100, down: true}, 2: {end: 100}, 3: {end: 100}}"

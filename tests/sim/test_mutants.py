@@ -28,7 +28,7 @@ def test_there_are_twenty_mutants_at_least_and_their_names_differ() -> None:
 
 
 def test_every_invariant_has_a_mutant_that_violates_it() -> None:
-    from kraftool.sim.checkers import CHECKERS
+    from tests.simulator.checkers import CHECKERS
 
     told_by_others = {"core", "liveness", "snapshots", TRANSCRIPTS}
     assert {checker.name for checker in CHECKERS} == set(BY_INVARIANT) - told_by_others

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.sim.checkers.base import Checker
-from kraftool.sim.checkers.logs import Committed
-from kraftool.sim.checkers.voters import VoterSets
-from kraftool.sim.options import Options
-from kraftool.sim.runner import run
+from tests.simulator.checkers.base import Checker
+from tests.simulator.checkers.logs import Committed
+from tests.simulator.checkers.voters import VoterSets
+from tests.simulator.options import Options
+from tests.simulator.runner import run
 
 pytestmark = pytest.mark.slow
 

@@ -15,11 +15,11 @@ from kraftool.raft.events import Shutdown
 from kraftool.raft.names import ReplicaKey
 from kraftool.raft.roles import Follower
 from kraftool.raft.settings import Timing
-from kraftool.sim.checkers import CHECKERS
-from kraftool.sim.checkers.base import Checker, checked_world
 from kraftool.sim.disk import Disk
-from kraftool.sim.node import Node
-from kraftool.sim.options import Options
+from tests.simulator.checkers import CHECKERS
+from tests.simulator.checkers.base import Checker, checked_world
+from tests.simulator.node import Node
+from tests.simulator.options import Options
 
 TIMING = Timing(
     election_timeout_ms=1000,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kraftool.sim.options import FAULTS, Options
-from kraftool.sim.runner import run
+from tests.simulator.options import FAULTS, Options
+from tests.simulator.runner import run
 
 pytestmark = pytest.mark.slow
 

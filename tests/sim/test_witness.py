@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from kraftool.sim.checkers import CHECKERS
-from kraftool.sim.checkers.base import checked_world
-from kraftool.sim.node import Node
-from kraftool.sim.options import Options
-from kraftool.sim.runner import run
+from tests.simulator.checkers import CHECKERS
+from tests.simulator.checkers.base import checked_world
+from tests.simulator.node import Node
+from tests.simulator.options import Options
+from tests.simulator.runner import run
 
 pytestmark = pytest.mark.slow
 

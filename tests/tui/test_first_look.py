@@ -101,7 +101,10 @@ def test_a_damaged_snapshot_is_an_error_of_the_state(folder: Path) -> None:
 def test_a_stale_directory_is_marked_and_no_phrase_is_torn(folder: Path) -> None:
     names = copied(folder, 1, 2)
     sources = _seen("voters", *names)
-    assert any(line.startswith(" A  node-1  ▲ stale: node 1, offsets 0 to 80") for line in sources)
+    assert any(
+        line.startswith(" A  node-1  ▲ stale; data directory, node 1, offsets 0 to 80")
+        for line in sources
+    )
     assert not any("newest" in line for line in sources), "all have the same voters"
     lines = _seen("log", "node-1")
     assert [line.strip() for line in lines if "high watermark" in line] == [

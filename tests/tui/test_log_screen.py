@@ -422,7 +422,7 @@ def test_without_anything_it_says_so() -> None:
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
         assert "no directory or live quorum is watched" in screen(app_of(pilot))
         await press(pilot, "g", "G", "f", "escape", "enter", "d", "x", "y")
-        assert [*view.as_rows()] == []
+        assert len([*view.as_rows()]) == 1, "only the headings"
 
     run(body)
 

@@ -12,13 +12,14 @@ from kraftool.client.thresholds import LOOKS_APART_S
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.json_document import json_object
 from kraftool.watching.checkup import (
     BETWEEN,
     DoctorCheckup,
     Doctored,
+    checkup_view,
     complaints,
     counted,
-    document,
     examine_directories,
     live_health,
 )
@@ -124,7 +125,7 @@ def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None
     assert all(name.startswith("node ") for name in unreached)
     assert len({complaint.key for complaint in merged}) == len(merged)
     assert counted(merged).startswith("4 errors, 2 warnings, ")
-    content = document(live, examined, merged)
+    content = json_object(checkup_view(live, examined, merged))
     assert content["schemaVersion"] == 3
     assert len(content["complaints"]) == len(merged)
 

@@ -13,10 +13,10 @@ import pytest
 
 from kraftool.reports.election.assessment import QuorumSafety, assess
 from kraftool.reports.election.read import read_case
-from kraftool.sim.election.conditions import ConditionError
-from kraftool.sim.election.document import simulate_election_document
-from kraftool.sim.election.report import simulate
-from kraftool.sim.election.verdict import verdict
+from kraftool.sim.conditions import ConditionError
+from kraftool.sim.document import simulate_election_document
+from kraftool.sim.report import simulate
+from kraftool.sim.verdict import verdict
 from kraftool.watching.child_process import apart
 from kraftool.watching.outage import (
     OutageQuestion,

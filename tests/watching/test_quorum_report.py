@@ -241,7 +241,7 @@ def test_a_leader_without_a_controller_is_red_and_said_in_words() -> None:
         " exit."
     )
     assert statement.advice.startswith("wait: node 3 hands leadership to a controller")
-    words = {line.name: line.parts for line in summary.lines(report)}
+    words = {line.label: line.parts for line in summary.lines(report)}
     assert words["Leader"][0] == ("✖ node 3, without a controller", "bad")
     assert words["Can lose"][0] == ("✖ 0 voters", "bad")
     cells = summary.cells(report, _row(report, 3))

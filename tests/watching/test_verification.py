@@ -42,9 +42,9 @@ def test_a_sound_directory_is_verified(fixtures_dir: Path, tmp_path: Path) -> No
     verification = verify(str(path), 7, Task())
     assert all(finding.severity is Severity.INFO for finding in verification.findings)
     assert verification.verdict() == "verified"
-    assert verification.checked == "13 files, 38.1 kB, 116 batches, 421 records"
-    assert len(verification.states) == 5
-    assert verification.at_ms == 7
+    assert verification.what_was_checked == "13 files, 38.1 kB, 116 batches, 421 records"
+    assert len(verification.state_hashes) == 5
+    assert verification.began == 7
 
 
 def test_it_finds_what_both_commands_find(fixtures_dir: Path, tmp_path: Path) -> None:

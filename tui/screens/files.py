@@ -6,9 +6,9 @@ Owns what is said of them. Reading and verifying are `watching/files.py` and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -17,7 +17,6 @@ from textual.widgets import DataTable, Static
 
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.status import overall_status
-from kraftool.reports.text.json_document import SCHEMA_VERSION, json_value
 from kraftool.reports.text.words import many, size
 from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import MEANINGS, SIGNS, finding_rows, joined, place, shortened, tail
@@ -25,6 +24,7 @@ from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.child_process import apart
 from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
+from kraftool.watching.files_document import FilesView, WatchedDirectory
 from kraftool.watching.number_words import age
 from kraftool.watching.picture import Picture
 from kraftool.watching.result import Failed, attempt
@@ -143,7 +143,7 @@ class FilesScreen(TaskView):
                     self.text(f"  {self._label(file)}"),
                     self._file_verdict(root, file),
                     self.text(size(file.size)),
-                    self.text(age(self._at_ms - file.modified_ms), "quiet"),
+                    self.text(age(self._at_ms - file.modified), "quiet"),
                     self.text(file.holds, "quiet"),
                 ),
             )
@@ -163,7 +163,7 @@ class FilesScreen(TaskView):
         findings = self._findings_of(of, file)
         if findings or verification is None:
             return self._verdict(findings) if findings else Text("")
-        if file.modified_ms > verification.at_ms:
+        if file.modified > verification.began:
             return self.text("changed since", "quiet")
         return self._verdict(())
 
@@ -225,8 +225,8 @@ class FilesScreen(TaskView):
             return joined(*parts, self.text("  not verified: press v", "quiet"), holds)
         parts += [Text("  "), self._verdict(findings)]
         if file is None:
-            parts.append(self.text(f"  {verification.checked}", "quiet"))
-        state = dict(verification.states).get(file.name) if file is not None else None
+            parts.append(self.text(f"  {verification.what_was_checked}", "quiet"))
+        state = verification.state_hashes.get(file.name) if file is not None else None
         parts += [self.text(f"  state {state}", "quiet")] if state else []
         return joined(*parts, holds)
 
@@ -278,49 +278,16 @@ class FilesScreen(TaskView):
 
     def _take_verification(self, verification: DirectoryVerification) -> None:
         self._verified[verification.path] = verification
-        self.watch_app.tell(f"{verification.verdict()}: {verification.checked}")
+        self.watch_app.tell(f"{verification.verdict()}: {verification.what_was_checked}")
         self._draw()
 
     # --- ways out -----------------------------------------------------------------------------
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "schemaVersion": SCHEMA_VERSION,
-            "directories": [
-                {
-                    "path": json_value(directory.path),
-                    "problems": json_value(directory.problems),
-                    "lock": directory.lock.value,
-                    "files": [_file(file) for file in directory.files],
-                    "verification": json_value(self._verified[directory.path])
-                    if directory.path in self._verified
-                    else None,
-                }
+    @property
+    def document(self) -> FilesView:
+        return FilesView(
+            directories=tuple(
+                WatchedDirectory(files=directory, verification=self._verified.get(directory.path))
                 for directory in self._directories
-            ],
-        }
-
-    def as_rows(self) -> Iterable[Sequence[object]]:
-        yield "directory", "file", "kind", "size", "modified", "holds", "verified", "findings"
-        for directory in self._directories:
-            verified = directory.path in self._verified
-            for file in directory.files:
-                sentences = "; ".join(one.sentence() for one in self._findings_of(directory, file))
-                yield (
-                    directory.path, file.path, file.kind.value, file.size, file.modified_ms,
-                    file.holds,
-                    verified, sentences,
-                )  # fmt: skip
-
-
-def _file(file: FileLook) -> dict[str, Any]:
-    return {
-        "file": json_value(file.path),
-        "kind": file.kind.value,
-        "size": file.size,
-        "modified": file.modified_ms,
-        "firstOffset": file.first_offset,
-        "nextOffset": file.next_offset,
-        "holds": json_value(file.holds),
-        "findings": [json_value(finding) for finding in file.findings],
-    }
+            )
+        )

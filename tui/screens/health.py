@@ -6,8 +6,8 @@ Owns their order and words on the screen; the causes and the commands come with 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -24,14 +24,15 @@ from kraftool.tui.findings import MEANINGS, joined, place, severity, shortened, 
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.checkup import (
+    CheckupView,
     Complaint,
     DoctorCheckup,
     Doctored,
     MetadataHealth,
     MetadataWatch,
+    checkup_view,
     complaints,
     counted,
-    document,
     examine_directories,
     limits,
 )
@@ -279,14 +280,6 @@ class HealthScreen(TaskView):
             return ""
         return "\n".join(complaint.commands) or super().copied()
 
-    def as_json(self) -> dict[str, Any]:
-        return document(self._live, self._examined, self._found)
-
-    def as_rows(self) -> Iterable[Sequence[object]]:
-        yield "severity", "of", "code", "finding", "place", "next", "commands"
-        for complaint in self._found:
-            finding = complaint.finding
-            yield (
-                finding.severity.value, complaint.who, finding.code, complaint.finding.sentence(),
-                place(finding), finding.advice, "; ".join(complaint.commands),
-            )  # fmt: skip
+    @property
+    def document(self) -> CheckupView:
+        return checkup_view(self._live, self._examined, self._found)

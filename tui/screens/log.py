@@ -6,9 +6,9 @@ Owns what is said and which keys do it. The stretch of the log that is at hand i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -22,8 +22,6 @@ from kraftool.reports.browse.detail import Detail
 from kraftool.reports.browse.feed import LogFeed, RowRange, plain_row
 from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.logs.query import EXAMPLE, GoTo, LogQuery, read_goto, read_query
-from kraftool.reports.text.csv_text import csv_rows
-from kraftool.reports.text.json_document import json_object
 from kraftool.tui.details import Working
 from kraftool.tui.serial_queue import Asker
 from kraftool.tui.source_choice import PlaceView
@@ -448,14 +446,8 @@ class LogScreen(PlaceView):
         row = self.lines.row
         return "" if row is None else plain_row(row)
 
-    def as_json(self) -> dict[str, Any]:
-        return json_object(self._view)
-
-    def as_rows(self) -> Iterable[Sequence[object]]:
-        return () if self._stretch is None else csv_rows(self._view)
-
     @property
-    def _view(self) -> ShownLog:
+    def document(self) -> ShownLog:
         if self._stretch is None or self._feed is None:
             return ShownLog()
         mark = self._painter.high_watermark if self._painter is not None else None

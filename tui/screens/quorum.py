@@ -7,9 +7,9 @@ under the cursor at length, as a narrow terminal has no room for all columns. It
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.table import Table
 from rich.text import Text
@@ -19,19 +19,16 @@ from textual.containers import Container
 from textual.widgets import DataTable, Static
 
 from kraftool.reports.findings.finding import SEVERITY_RANK, Severity
-from kraftool.reports.text.csv_text import csv_rows
-from kraftool.reports.text.json_document import json_object
-from kraftool.tui.palette import Palette
-from kraftool.tui.table import ReportTable, Row
+from kraftool.reports.text.blocks import Phrase
+from kraftool.tui.blocks import cell_text, fill, wrapped
+from kraftool.tui.table import ReportTable
 from kraftool.tui.view import View
 from kraftool.tui.widgets.panel import Panel
 from kraftool.watching import summary
-from kraftool.watching.document import watch_document
+from kraftool.watching.document import WatchDocument, watch_document
 from kraftool.watching.number_words import clock
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
-from kraftool.watching.summary import StyledText
-from kraftool.watching.trends import highest
 
 _BESIDE = 96
 """From this width on, events and findings are side by side."""
@@ -71,12 +68,6 @@ class QuorumScreen(View):
 
     report: QuorumReport | None = None
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._cells: dict[StyledText, Text] = {}
-        """Of the last look."""
-        self._cells_palette: Palette | None = None
-
     def compose(self) -> ComposeResult:
         yield Static(id="quorum-summary")
         yield ReportTable(id="quorum-replicas")
@@ -88,10 +79,8 @@ class QuorumScreen(View):
     def show(self, picture: Picture) -> None:
         self.report = report = self.watch_app.overview.report or quorum_report(picture)
         _put(self.query_one("#quorum-summary", Static), self._summary(report))
-        names = summary.columns(report, self.columns)
-        table = self.query_one(ReportTable)
-        table.set_columns([(name, name in summary.RIGHT) for name in names])
-        table.fill(self._rows(report, names))
+        table = summary.replica_table(report, self.columns)
+        fill(self.query_one(ReportTable), self.palette, table)
         self._panels(report)
         self._detail()
 
@@ -122,11 +111,11 @@ class QuorumScreen(View):
             is_bad = severity is Severity.ERROR
             words = self._wrapped(
                 (
-                    StyledText(
+                    Phrase(
                         f"{complaint.who}: {complaint.finding.sentence()}",
                         "bad" if is_bad else "quiet" if severity is Severity.INFO else "",
                     ),
-                    StyledText("→ Health (6)", "quiet"),
+                    Phrase("→ Health (6)", "quiet"),
                 )
             )
             ranked_rows.append(
@@ -136,13 +125,11 @@ class QuorumScreen(View):
         *signs, verdict = summary.verdict(report)
         return rows or [[*map(self._part, signs), self._wrapped([verdict])]]
 
-    def _wrapped(self, parts: Iterable[StyledText]) -> Text:
-        words = Text(" ").join(map(self._part, parts))
-        words.no_wrap = False
-        return words
+    def _wrapped(self, parts: Iterable[Phrase]) -> Text:
+        return wrapped(self.palette, parts)
 
-    def _part(self, part: StyledText) -> Text:
-        return self.text(part.text, part.meaning)
+    def _part(self, part: Phrase) -> Text:
+        return cell_text(self.palette, part)
 
     def _summary(self, report: QuorumReport) -> Table:
         grid = Table.grid(padding=(0, 2))
@@ -151,26 +138,8 @@ class QuorumScreen(View):
         for line in summary.lines(report, has_events=True):
             # What does not fit goes on in the next line: some of it is what one has to know.
             words = Text("  ").join(map(self._part, line.parts))
-            grid.add_row(self.text(line.name, "quiet"), words)
+            grid.add_row(self.text(line.label, "quiet"), words)
         return grid
-
-    def _rows(self, report: QuorumReport, names: Sequence[str]) -> list[Row]:
-        before = self._cells if self._cells_palette is self.palette else {}
-        self._cells_palette, self._cells = self.palette, {}
-        top, width = highest(replica.trend for replica in report.replicas), self.columns
-        rows: dict[str, list[Text]] = {}
-        for replica in report.replicas:
-            cells = summary.cells(report, replica, top=top, width=width)
-            key = replica.key if replica.key not in rows else f"{replica.key}#{len(rows)}"
-            rows[key] = [self._cell(cells[name], before) for name in names]
-        return [*rows.items()]
-
-    def _cell(self, part: StyledText, before: dict[StyledText, Text]) -> Text:
-        """A cell's text; the same one for the same words, as most stay from look to look."""
-        text = self._cells.get(part)
-        if text is None:
-            text = self._cells[part] = before.get(part) or self._part(part)
-        return text
 
     # --- the row under the cursor -------------------------------------------------------------
 
@@ -193,8 +162,6 @@ class QuorumScreen(View):
 
     # --- ways out -----------------------------------------------------------------------------
 
-    def as_json(self) -> dict[str, Any]:
-        return json_object(None if self.report is None else watch_document(self.report))
-
-    def as_rows(self) -> Iterable[Sequence[object]]:
-        return csv_rows(watch_document(self.report)) if self.report is not None else ()
+    @property
+    def document(self) -> WatchDocument | None:
+        return None if self.report is None else watch_document(self.report)

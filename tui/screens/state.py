@@ -5,7 +5,6 @@ Owns what is said and which keys do it. States come from `reports/browse/history
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -21,8 +20,6 @@ from kraftool.reports.browse.state_tree import Path, StateTree, TreeRow
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.logs.query import read_goto
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.text.csv_text import csv_rows
-from kraftool.reports.text.json_document import json_object
 from kraftool.tui.details import Working
 from kraftool.tui.source_choice import PlaceView
 from kraftool.tui.widgets.detail_lines import DetailLines
@@ -487,14 +484,8 @@ class StateScreen(PlaceView):
         row = self._tree_lines.row
         return "" if row is None else "\t".join(("/".join(row.path), row.text())).strip()
 
-    def as_json(self) -> dict[str, Any]:
-        return json_object(self._view)
-
-    def as_rows(self) -> Iterable[Sequence[object]]:
-        return csv_rows(self._view)
-
     @property
-    def _view(self) -> StateView | DifferenceView:
+    def document(self) -> StateView | DifferenceView:
         if self._difference is not None and self._changes.display:
             return difference_view(self.place, self._difference)
         if self._state is None:

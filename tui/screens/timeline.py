@@ -6,9 +6,8 @@ Owns what is said and which keys do it. Events come from `watching/timelines.py`
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -16,8 +15,6 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
 from kraftool.reports.browse.time_axis import TimeAxis, TimeSpan
-from kraftool.reports.text.csv_text import csv_rows
-from kraftool.reports.text.json_document import json_object
 from kraftool.reports.text.printable import printable
 from kraftool.reports.text.times import iso
 from kraftool.reports.text.words import many
@@ -336,14 +333,8 @@ class TimelineScreen(TaskView):
         at = "" if event.timestamp is None else iso(event.timestamp)
         return f"{at}\t{event.offset}\t{printable(event.text)}"
 
-    def as_json(self) -> dict[str, Any]:
-        return json_object(self._document)
-
-    def as_rows(self) -> Iterable[Sequence[object]]:
-        return csv_rows(self._document)
-
     @property
-    def _document(self) -> TimelineDocument:
+    def document(self) -> TimelineDocument:
         """The events that are shown; nothing before the logs were read."""
         if self._look is None:
             return timeline_document(

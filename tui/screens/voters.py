@@ -6,51 +6,29 @@ Owns the layout. What differs is found by `reports/voters/`, as for diff-voters.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import DataTable, Static
 
-from kraftool.directory.voter_history import Commitment
-from kraftool.directory.voter_set import version_range
-from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.findings.status import Status, overall_status, worst_status
-from kraftool.reports.text.json_document import json_object
+from kraftool.reports.text.blocks import TableBlock
 from kraftool.reports.text.words import many
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
-from kraftool.reports.voters.matrix import HistoryRow, VoterMark
+from kraftool.tui.blocks import fill
 from kraftool.tui.details import Details, Working
-from kraftool.tui.findings import MEANINGS, SIGNS, joined, place, shortened, tail
-from kraftool.tui.table import ReportTable, Row
+from kraftool.tui.findings import MEANINGS, SIGNS, joined, place, shortened
+from kraftool.tui.table import ReportTable
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.picture import Picture
 from kraftool.watching.staleness import currencies
 from kraftool.watching.task import Task
 from kraftool.watching.voter_board import VoterBoard, changes, compare, compare_told
-
-_MARKS = {
-    VoterMark.SAME: "good",
-    VoterMark.OTHER: "bad",
-    VoterMark.NOT: "warn",
-    VoterMark.SILENT: "quiet",
-}
-_COMMITMENTS = {
-    Commitment.COMMITTED: "good",
-    Commitment.FORMATTED: "quiet",
-    Commitment.ON_MAJORITY: "warn",
-    Commitment.PENDING: "warn",
-    Commitment.REPLACED: "bad",
-    Commitment.UNKNOWN: "warn",
-}
-
-
-_NARROW = 100
 
 
 class VotersScreen(TaskView):
@@ -77,7 +55,7 @@ class VotersScreen(TaskView):
 
     def compose(self) -> ComposeResult:
         yield Static(id="voters-summary")
-        yield ReportTable(("", False), ("source", False), ("reports", False), id="voters-sources")
+        yield ReportTable(id="voters-sources")
         yield ReportTable(id="voters-table")
         yield ReportTable(id="voters-history")
         yield Working(id="voters-working")
@@ -126,29 +104,17 @@ class VotersScreen(TaskView):
         self.query_one("#voters-summary", Static).update(self._summary(diff))
         if diff is None:
             return
-        self._fill("voters-sources", None, [*self._sources(diff)])
-        letters = [(letter, False) for letter in matrix.letters(diff)]
-        columns = [("voter", True), *letters, ("directory id", False), ("range", False),
-                   ("endpoints", False)]  # fmt: skip
-        self._fill("voters-table", columns, [*self._voters(diff)])
-        columns = [
-            ("offset", True),
-            ("epoch", True),
-            *letters,
-            ("commit", False),
-            ("change", False),
-        ]
-        self._fill("voters-history", columns, [*self._history(diff)])
+        rows = [] if diff.voters is None else [*matrix.voter_rows(diff, diff.voters)]
+        self._fill("voters-sources", matrix.source_table(diff, self._stale))
+        self._fill("voters-table", matrix.voter_table(diff, rows, ""))
+        # What is new comes first.
+        self._fill("voters-history", matrix.history_table(diff, matrix.history_rows(diff)[::-1]))
         self._draw_details()
 
-    def _fill(
-        self, id: str, columns: Sequence[tuple[str, bool]] | None, rows: Sequence[Row]
-    ) -> None:
-        table = self.query_one(f"#{id}", ReportTable)
-        if columns is not None:
-            table.set_columns(columns)
-        table.fill(rows)
-        table.display = bool(rows)
+    def _fill(self, id: str, table: TableBlock) -> None:
+        shown = self.query_one(f"#{id}", ReportTable)
+        fill(shown, self.palette, table.within(self.columns))
+        shown.display = bool(table.rows)
 
     def _summary(self, diff: VoterDiff | None) -> Text:
         if diff is None:
@@ -191,65 +157,6 @@ class VotersScreen(TaskView):
         board = self._board
         return board is not None and not board.unobserved
 
-    def _sources(self, diff: VoterDiff) -> Iterator[Row]:
-        silent = {
-            finding.file for finding in diff.findings if finding.code == live_kinds.UNREACHED.code
-        }
-        for letter, source in zip(matrix.letters(diff), diff.sources, strict=True):
-            words, is_bad = matrix.standing(source)
-            text = self.text(f"{words}: " if words else "", "bad" if is_bad else "warn")
-            reporting = sum(one.voter_set is not None for one in diff.sources)
-            if source.directory is diff.newest_directory and (
-                diff.has_differences or reporting < len(diff.sources)
-            ):
-                text = self.text("newest voters: ", "name")
-            if source.source in self._stale:
-                text.append_text(self.text("▲ stale: ", "warn"))
-            about = [*matrix.about(source)]
-            if source.source in silent:
-                text, about = self.text("▲ does not answer", "warn"), []
-            elif source.voter_set is None:
-                about.append("reports no voter set")
-            if self.columns < _NARROW:
-                about = [one for one in about[1:] if not one.startswith("directory ")] or about
-            text = joined(text, self.text(", ".join(about), "quiet"))
-            # A name is cut only where the rest of the line needs the room.
-            name = tail(source.source, max(self.columns - text.cell_len - 12, 24))
-            yield f"{letter}\0{source.source}", (
-                self.text(letter, "name"), self.text(name), text,
-            )  # fmt: skip
-
-    def _voters(self, diff: VoterDiff) -> Iterator[Row]:
-        newest = diff.voters
-        for row in matrix.voter_rows(diff, newest) if newest is not None else ():
-            voter = row.voter
-            known = voter.directory_id or ""
-            yield (
-                str(voter.id),
-                (
-                    self.text(voter.id, "name" if row.is_known else "quiet"),
-                    *(self.text(mark.value, _MARKS[mark]) for mark in row.marks),
-                    self.text(known) if row.is_known else self.text("not a voter", "quiet"),
-                    self.text(version_range(voter)),
-                    self.text(" ".join(shown_endpoints(voter.endpoints)), "quiet"),
-                ),
-            )
-
-    def _history(self, diff: VoterDiff) -> Iterator[Row]:
-        for row in reversed(matrix.history_rows(diff)):  # what is new comes first
-            entry = row.entry
-            commitment = entry.commitment
-            yield (
-                _key(row),
-                (
-                    self.text(entry.offset),
-                    self.text(entry.epoch),
-                    *(self.text(holder) for holder in row.holders),
-                    self.text(matrix.COMMITMENT_WORDS[commitment], _COMMITMENTS[commitment]),
-                    self.text(matrix.change(entry)),
-                ),
-            )
-
     # --- in words -----------------------------------------------------------------------------
 
     def _draw_details(self) -> None:
@@ -282,15 +189,11 @@ class VotersScreen(TaskView):
         sources = self.query_one("#voters-sources", ReportTable)
         if history.has_focus:
             for row in matrix.history_rows(diff):
-                if _key(row) == history.cursor_key:
+                if row.key == history.cursor_key:
                     entry = row.entry
-                    commitment = entry.commitment
-                    reason = matrix.reason(entry) or entry.reason
-                    commitment_text = (
-                        f"{commitment.value}: {reason}" if reason else commitment.value
-                    )
+                    words = ": ".join(filter(None, (entry.commitment.value, entry.reason)))
                     yield "change", self.text(matrix.change(entry))
-                    yield "commit", self.text(commitment_text, _COMMITMENTS[commitment])
+                    yield "commit", self.text(words, matrix.commitment_phrase(entry).meaning)
                     yield "place", self.text(f"{entry.file} position {entry.position}", "quiet")
         elif sources.has_focus:
             for source in diff.sources:
@@ -307,25 +210,10 @@ class VotersScreen(TaskView):
 
     # --- ways out -----------------------------------------------------------------------------
 
-    def as_json(self) -> dict[str, Any]:
-        diff = self._diff
-        return json_object(diff)
-
-    def as_rows(self) -> Iterable[Sequence[object]]:
-        diff = self._diff
-        if diff is None:
-            return
-        names = [source.source for source in diff.sources]
-        yield "offset", "epoch", "change", "commitment", "reason", *names
-        for row in matrix.history_rows(diff):
-            entry = row.entry
-            verdict_cells = entry.commitment.value, entry.reason
-            yield entry.offset, entry.epoch, matrix.change(entry), *verdict_cells, *row.holders
+    @property
+    def document(self) -> VoterDiff | None:
+        return self._diff
 
 
 def _report(count: int) -> str:
     return "reports" if count == 1 else "report"
-
-
-def _key(row: HistoryRow) -> str:
-    return "\0".join(map(str, row.entry.identity))

@@ -1,15 +1,15 @@
 """The view of a loss of nodes: simulate-election on what is watched, asked by keys.
 
 Owns the question and the layout. The quorum at rest, the runs and the verdict are
-`watching/outage.py` and `sim/election/`.
+`watching/outage.py` and `sim/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -17,19 +17,19 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static
 
 from kraftool.reports.election.assessment_words import sentences
-from kraftool.reports.election.case import ElectionCase, NodeCase
+from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.findings.status import Status, worst_status
-from kraftool.reports.text.json_document import json_object
 from kraftool.reports.text.times import utc
 from kraftool.reports.text.words import listed, many
-from kraftool.sim.election.document import simulate_election_document
-from kraftool.sim.election.outlook import LIKELIHOODS
-from kraftool.sim.election.report import Report
-from kraftool.sim.election.verdict import verdict
-from kraftool.sim.election.verdict_words import lost, seconds
+from kraftool.sim.document import SimulateElectionDocument, simulate_election_document
+from kraftool.sim.node_table import QUORUM_STATE, node_table
+from kraftool.sim.report import Report
+from kraftool.sim.verdict import verdict
+from kraftool.sim.verdict_words import lost, seconds
+from kraftool.tui.blocks import fill
 from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import joined
-from kraftool.tui.table import ReportTable, Row
+from kraftool.tui.table import ReportTable
 from kraftool.tui.tasks import TaskView
 from kraftool.tui.widgets.prompt import LineInput
 from kraftool.watching.child_process import apart
@@ -44,15 +44,12 @@ from kraftool.watching.outage import (
 from kraftool.watching.picture import Picture
 from kraftool.watching.task import Task
 
-_COLUMNS = (
-    ("lost", False), ("node", True), ("", False), ("log ends", True), ("of epoch", True),
-    ("can lead", False), ("leads first", False),
-)  # fmt: skip
 _NOBODY_TELLS = (
     "No node leads, and no leader was seen: only a leader reports how far logs go. Name the"
     " controllers' directories too, or run kraftool simulate-election on them."
 )
 _MOST_REFUSALS = 8
+_WIDE = 110
 
 
 class WhatIfScreen(TaskView):
@@ -89,7 +86,7 @@ class WhatIfScreen(TaskView):
 
     def compose(self) -> ComposeResult:
         yield Static(id="what-if-question")
-        yield ReportTable(*_COLUMNS, id="what-if-table")
+        yield ReportTable(id="what-if-table")
         yield Working(id="what-if-working")
         cut = LineInput(id="what-if-cut", placeholder="1|2,3 or 1>2; empty for none", compact=True)
         cut.display = False
@@ -198,7 +195,10 @@ class WhatIfScreen(TaskView):
     def _draw(self) -> None:
         self.query_one("#what-if-question", Static).update(self._asked())
         case, report = self._case, self._current()
-        self.query_one(ReportTable).fill([] if case is None else [*self._rows(case, report)])
+        if case is not None:
+            nodes = node_table(case, self._question.down, report)
+            shown = nodes if self.columns >= _WIDE else nodes.without(QUORUM_STATE)
+            fill(self.query_one(ReportTable), self.palette, shown)
         details = self.query_one(Details)
         if self._why_not:
             details.tell([("no answer", self.text(self._why_not, "warn"))])
@@ -228,57 +228,6 @@ class WhatIfScreen(TaskView):
             self.text(f"What if {' and '.join(what) or 'all nodes started'}?", "name"),
             self.text(f"   by {source} at {at}, seed {question.seed}", "quiet"),
         )
-
-    def _rows(self, case: ElectionCase, report: Report | None) -> Iterator[Row]:
-        for node in case.nodes:
-            is_lost = node.id in self._question.down
-            is_voter = case.voters.has(node.key)
-            name = "witness" if node.is_witness else "voter"
-            role = name if is_voter else "observer"
-            yield (
-                str(node.id),
-                (
-                    self.text("✖ lost" if is_lost else "· up", "bad" if is_lost else "quiet"),
-                    self.text(node.id, "name"),
-                    self.text(f"{role}, {node.assumed}" if node.assumed else role, "quiet"),
-                    self.text(node.end.offset),
-                    self.text(node.end.epoch),
-                    self._can_lead(node, report),
-                    self._chance(node.id, report),
-                ),
-            )
-        for id in case.unknown:
-            yield str(id), (
-                self.text("? lost", "warn"), self.text(id, "name"), self.text("voter", "quiet"),
-                self.text("?"), self.text("?"), self.text("nothing is known of it", "warn"),
-                self.text(""),
-            )  # fmt: skip
-
-    def _can_lead(self, node: NodeCase, report: Report | None) -> Text:
-        if report is None or node.id in report.conditions.down:
-            return self.text("")
-        if node.id in report.leaders:
-            grave = any(loss.commit_status.is_grave for loss in report.losses_by(node.id))
-            if grave or report.log_of(node.id) in report.unseen:
-                return self.text("✖ yes, may lose records", "bad")
-            if node.is_witness:
-                return self.text("▲ yes, no controller", "warn")
-            return self.text("yes")
-        chance = next(chance for chance in report.chances if chance.node == node.id)
-        if not report.case.voters.has(node.key):
-            why = "not a voter"
-        elif chance.wins:
-            why = "cannot commit"
-        else:
-            why = f"{len(chance.granted) + 1} of {report.case.voters.majority} votes"
-        return self.text(f"▲ no: {why}", "warn")
-
-    def _chance(self, node: int, report: Report | None) -> Text:
-        """The word for its chance to be the first leader."""
-        if report is None or node not in report.leaders:
-            return self.text("")
-        outlook = next(outlook for outlook in report.outlooks if outlook.node == node)
-        return self.text(LIKELIHOODS[outlook.likelihood])
 
     def _verdict(self, report: Report) -> Iterator[tuple[str, Text]]:
         election_verdict = verdict(report)
@@ -330,18 +279,7 @@ class WhatIfScreen(TaskView):
 
     # --- ways out -----------------------------------------------------------------------------
 
-    def as_json(self) -> dict[str, Any]:
+    @property
+    def document(self) -> SimulateElectionDocument | None:
         report = self._current()
-        return json_object(None if report is None else simulate_election_document(report))
-
-    def as_rows(self) -> Iterable[Sequence[object]]:
-        yield "node", "lost", "role", "logEndOffset", "lastEpoch", "canLead", "ledFirst", "runs"
-        case, report = self._case, self._current()
-        for node in case.nodes if case is not None else ():
-            role = "voter" if case is not None and case.voters.has(node.key) else "observer"
-            yield (
-                node.id, node.id in self._question.down, role, node.end.offset, node.end.epoch,
-                None if report is None else node.id in report.leaders,
-                None if report is None else report.wins.get(node.id, 0),
-                None if report is None else report.runs,
-            )  # fmt: skip
+        return None if report is None else simulate_election_document(report)

@@ -1,34 +1,21 @@
 """The lines of a timeline: when, at which offset, of which nodes, and what happened.
 
-Owns the columns and the signs: `≠` where other logs have something else, brackets around what no
-reader of the metadata sees.
+Owns the columns; the phrases are `reports/timeline/event_phrases.py`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from rich.style import Style
 from rich.text import Text
 
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.printable import printable
 from kraftool.reports.text.times import iso
-from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
+from kraftool.reports.timeline import event_phrases
+from kraftool.reports.timeline.events import Event, Timeline, Visibility
 from kraftool.tui.palette import Palette
 
 _DATE_FROM = 110
 _NODES = 12
-_STYLES: Mapping[Category, str] = {
-    Category.ELECTIONS: "key",
-    Category.VOTERS: "key",
-    Category.FEATURES: "key",
-    Category.BROKERS: "name",
-    Category.CONTROLLERS: "name",
-    Category.TRANSACTIONS: "quiet",
-    Category.SNAPSHOTS: "quiet",
-}
-_MARKS = {Visibility.ABORTED: "[aborted] ", Visibility.OPEN: "[not visible] "}
 _SIGNS = {Severity.INFO: " ", Severity.WARNING: "▲", Severity.ERROR: "✗"}
 
 
@@ -49,38 +36,13 @@ class EventPainter:
         line.append(" " * (8 - len(offset))).append(offset, palette.key).append(" ")
         line.append(f"{'' if event.epoch is None else event.epoch:>4} ", palette.quiet)
         if self.timeline is not None and len(self.timeline.nodes) > 1:
-            nodes = self._nodes(event)
-            shown = nodes if len(nodes) <= _NODES else nodes[: _NODES - 1] + "…"
-            line.append(
-                f"{shown:{self._nodes_width}} ", palette.bad if event.disputed else palette.quiet
-            )
-        style = self._style(event)
-        line.append(_SIGNS[event.severity], style).append(" ")
-        mark = "≠ " if event.disputed and event.type != "diverged" else ""
-        mark += _MARKS.get(event.visibility, "")
-        line.append(printable(mark + event.what), style)
-        if event.details:
-            line.append("; " + printable("; ".join(event.details)), palette.quiet)
-        return line
-
-    def _nodes(self, event: Event) -> str:
-        assert self.timeline is not None, "asked for several nodes only"
-        if len(event.nodes) == len(self.timeline.nodes):
-            return "all"
-        return ",".join(printable(label) for label in self.timeline.labels(event.nodes))
-
-    def _style(self, event: Event) -> Style:
-        palette = self.palette
-        if event.visibility is not Visibility.VISIBLE:
-            return palette.quiet
-        if event.severity is Severity.ERROR:
-            return palette.bad
-        if event.severity is Severity.WARNING:
-            return palette.warn
-        if event.good:
-            return palette.good
-        style: Style = getattr(palette, _STYLES.get(event.category, "name"))
-        return style
+            nodes = event_phrases.nodes(self.timeline, event)
+            words = printable(nodes.text)
+            shown = words if len(words) <= _NODES else words[: _NODES - 1] + "…"
+            line.append_text(palette.text(f"{shown:{self._nodes_width}} ", nodes.meaning))
+        what = event_phrases.what(event)
+        line.append_text(palette.text(f"{_SIGNS[event.severity]} {what.text}", what.meaning))
+        return line.append_text(palette.text(*event_phrases.details(event)))
 
 
 def _clock(event: Event, width: int) -> str:

@@ -29,7 +29,7 @@ _FEW = 12
 """So many are drawn one by one; of more, `_FARTHEST` are named beside the histogram."""
 _FARTHEST = 5
 _MOST_DAYS = 90
-_KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
+_KB, _MB, _GB = 1_000, 1_000_000, 1_000_000_000
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
 
 COUNTS = Bins(
@@ -41,10 +41,10 @@ COUNTS = Bins(
     below="below 0",
 )  # fmt: skip
 SIZES = Bins(
-    edges=(0, 1, 100 * _KIB, _MIB, 10 * _MIB, 100 * _MIB, _GIB, 10 * _GIB),
+    edges=(0, 1, 100 * _KB, _MB, 10 * _MB, 100 * _MB, _GB, 10 * _GB),
     labels=(
-        "empty", "to 100 KiB", "to 1 MiB", "to 10 MiB", "to 100 MiB", "to 1 GiB", "to 10 GiB",
-        "10 GiB and up",
+        "empty", "to 100 kB", "to 1 MB", "to 10 MB", "to 100 MB", "to 1 GB", "to 10 GB",
+        "10 GB and up",
     ),
 )  # fmt: skip
 AGES = Bins(

@@ -12,8 +12,7 @@ from hashlib import sha256
 SCRIPT = """
 (function () {
   "use strict";
-  var UNITS = { B: 1, kB: 1e3, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12,
-    KiB: 1024, MiB: 1048576, GiB: 1073741824, TiB: 1099511627776 };
+  var UNITS = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
   var WEIGHT = { error: 1e12, warning: 1e6, info: 1 };
 
   function key(cell) {

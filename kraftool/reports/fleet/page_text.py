@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from html import escape
 
 from kraftool.decoders.late_pattern import late_pattern
+from kraftool.reports.text import words
 from kraftool.reports.text.times import utc
 
 __all__ = [
@@ -141,16 +142,8 @@ def counted(number: int, singular: str, plural: str = "") -> str:
 
 
 def size(number: float | None) -> str:
-    """Bytes in binary units."""
-    if number is None:
-        return NOTHING
-    if abs(number) < 1024:
-        return f"{number:.0f} B"
-    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        number /= 1024
-        if abs(number) < 1023.5 or unit == "PiB":
-            break
-    return f"{number:.1f} {unit}" if abs(number) < 99.95 else f"{number:,.0f} {unit}"
+    """Bytes as all of kraftool writes them."""
+    return NOTHING if number is None else words.size(round(number))
 
 
 def age(milliseconds: float | None) -> str:

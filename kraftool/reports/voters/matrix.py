@@ -1,19 +1,23 @@
 """Sources by letters: who has which voter how, and one history of all of them.
 
-Owns what of a `VoterDiff` is put side by side, in words and marks. Colours and layout are those of
-whoever shows it.
+Owns the tables of a `VoterDiff`, which diff-voters and the dashboard show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from enum import StrEnum
 
 from kraftool.directory.metadata_summary import SeenVoters, VoterSource
 from kraftool.directory.voter_history import Commitment, HistoryEntry, Origin
-from kraftool.directory.voter_set import differences, matches
+from kraftool.directory.voter_set import differences, matches, version_range
+from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import ReplicaKey, Voter, VoterSet
+from kraftool.reports.findings.kinds import live as live_kinds
+from kraftool.reports.text.blocks import Cell, Column, Phrase, TableBlock, TableRow, stacked
+from kraftool.reports.text.times import iso
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff
 
 COMMITMENT_WORDS = {
@@ -25,6 +29,14 @@ COMMITMENT_WORDS = {
     Commitment.UNKNOWN: "cannot be known",
 }
 """Short forms, for a column."""
+COMMITMENT_MEANINGS = {
+    Commitment.COMMITTED: "good",
+    Commitment.FORMATTED: "quiet",
+    Commitment.REPLACED: "bad",
+    Commitment.ON_MAJORITY: "warn",
+    Commitment.PENDING: "warn",
+    Commitment.UNKNOWN: "warn",
+}
 BEHIND_DAMAGE = "x"
 HOLDS = {Origin.LOG: "L", Origin.SNAPSHOT: "S", Origin.BOOTSTRAP: "F"}
 HOLDS_WORDS = {
@@ -52,6 +64,15 @@ MARK_WORDS = {
 }
 
 
+_MARK_MEANINGS = {
+    VoterMark.SAME: "good",
+    VoterMark.OTHER: "bad",
+    VoterMark.NOT: "warn",
+    VoterMark.SILENT: "quiet",
+}
+_ALWAYS = 10_000
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoterRow:
     """One voter, of the newest set or of any other."""
@@ -72,6 +93,11 @@ class HistoryRow:
     entry: HistoryEntry
     holders: tuple[str, ...]
 
+    @property
+    def key(self) -> str:
+        """The same for the same entry in a later report."""
+        return "\0".join(map(str, self.entry.identity))
+
 
 def letters(diff: VoterDiff) -> tuple[str, ...]:
     """A letter for each source: A, B, … Z, AA, AB, …"""
@@ -83,7 +109,48 @@ def _letter(number: int) -> str:
     return (_letter(head - 1) if head else "") + chr(ord("A") + last)
 
 
-def about(compared: ComparedSource) -> Iterator[str]:
+def source_table(diff: VoterDiff, stale: Collection[str] = ()) -> TableBlock:
+    """The sources by their letters; `stale` are those that are known to be old."""
+    silent = {
+        finding.file for finding in diff.findings if finding.code == live_kinds.UNREACHED.code
+    }
+    return TableBlock(
+        title="Sources",
+        columns=(Column(""), Column("source"), Column("reports", below_until=_ALWAYS)),
+        rows=[
+            TableRow(
+                f"{letter}\0{source.source}",
+                (
+                    Phrase(letter, "name"),
+                    Phrase(source.source),
+                    (Phrase("▲ does not answer", "warn"),)
+                    if source.source in silent
+                    else tuple(_reports(diff, source, is_stale=source.source in stale)),
+                ),
+            )
+            for letter, source in zip(letters(diff), diff.sources, strict=True)
+        ],
+    )
+
+
+def _reports(diff: VoterDiff, compared: ComparedSource, *, is_stale: bool) -> Iterator[Phrase]:
+    """Yield how a source stands beside the newest voters, and what it is."""
+    if compared.is_of_other_cluster:
+        yield Phrase("belongs to another cluster: not compared; ", "bad")
+    elif compared.is_behind:
+        yield Phrase("behind: ends before the newest change; ", "warn")
+    elif compared.differences:
+        yield Phrase("its voters differ; ", "bad")
+    elif compared.directory is diff.newest_directory and any(
+        other.differences or other.voter_set is None for other in diff.sources
+    ):
+        yield Phrase("newest voters; ", "name")
+    if is_stale:
+        yield Phrase("▲ stale; ", "warn")
+    yield Phrase(", ".join(_about(compared)), "quiet")
+
+
+def _about(compared: ComparedSource) -> Iterator[str]:
     """Yield what a source is, and up to where it tells."""
     source = compared.directory
     node = source.node
@@ -94,8 +161,6 @@ def about(compared: ComparedSource) -> Iterator[str]:
         yield f"node {node.node_id}"
         if source.is_witness:
             yield "a witness: it runs no controller"
-        if node.directory_id is not None:
-            yield f"directory {node.directory_id}"
     if source.log is not None:
         if source.log.end > source.log.start:
             yield f"offsets {source.log.start} to {source.log.end - 1}"
@@ -107,15 +172,10 @@ def about(compared: ComparedSource) -> Iterator[str]:
         yield f"epoch {source.quorum_state.leader_epoch}"
     if source.high_watermark is not None:
         yield f"high watermark {source.high_watermark}"
-
-
-def standing(compared: ComparedSource) -> tuple[str, bool]:
-    """Return how a source stands beside the newest voters, and whether that is bad."""
-    if compared.is_of_other_cluster:
-        return "belongs to another cluster: not compared", True
-    if compared.is_behind:
-        return "behind: ends before the newest change", False
-    return ("its voters differ", True) if compared.differences else ("", False)
+    if compared.voter_set is None:
+        yield "reports no voter set"
+    if node.node_id is not None and node.directory_id is not None:
+        yield f"directory {node.directory_id}"
 
 
 def title(diff: VoterDiff, voters: SeenVoters) -> str:
@@ -175,6 +235,31 @@ def _mark(
     return (VoterMark.OTHER, ", ".join(words)) if words else (VoterMark.SAME, "")
 
 
+def voter_table(diff: VoterDiff, rows: Collection[VoterRow], title: str) -> TableBlock:
+    """A row for each voter, and a column for each source."""
+    return TableBlock(
+        title=title,
+        columns=(
+            Column("voter", is_right=True, is_whole=True),
+            *(Column(letter, is_whole=True) for letter in letters(diff)),
+            Column("directory id"),
+            Column("range", is_whole=True),
+            Column("endpoints"),
+        ),
+        rows=[TableRow(str(row.voter.id), tuple(_voter_cells(row))) for row in rows],
+    )
+
+
+def _voter_cells(row: VoterRow) -> Iterator[Cell]:
+    voter = row.voter
+    yield Phrase(str(voter.id), "name" if row.is_known else "quiet")
+    for mark in row.marks:
+        yield Phrase(mark.value, _MARK_MEANINGS[mark])
+    yield Phrase(voter.directory_id or "") if row.is_known else Phrase("not a voter", "quiet")
+    yield Phrase(version_range(voter))
+    yield stacked(Phrase(endpoint) for endpoint in shown_endpoints(voter.endpoints))
+
+
 def history_rows(diff: VoterDiff) -> list[HistoryRow]:
     """Every entry once, by offset and epoch, with the sources that have it."""
     rows: dict[tuple[bool, int, int, str], tuple[HistoryEntry, list[str]]] = {}
@@ -188,6 +273,40 @@ def history_rows(diff: VoterDiff) -> list[HistoryRow]:
         rows.values(), key=lambda row: (row[0].offset, row[0].epoch, row[0].kraft_version is None)
     )
     return [HistoryRow(entry=entry, holders=tuple(holders)) for entry, holders in ordered]
+
+
+def history_table(diff: VoterDiff, rows: Collection[HistoryRow], zone: tzinfo = UTC) -> TableBlock:
+    """A row for each entry of the history, and a column for each source."""
+    return TableBlock(
+        title="History",
+        columns=(
+            Column("offset", is_right=True),
+            Column("epoch", is_right=True),
+            Column("written", from_width=110),
+            *(Column(letter, is_whole=True) for letter in letters(diff)),
+            Column("commit"),
+            Column("change"),
+        ),
+        rows=[
+            TableRow(
+                row.key,
+                (
+                    Phrase(str(row.entry.offset)),
+                    Phrase(str(row.entry.epoch)),
+                    Phrase("" if row.entry.timestamp is None else iso(row.entry.timestamp, zone)),
+                    *map(Phrase, row.holders),
+                    commitment_phrase(row.entry),
+                    Phrase(change(row.entry)),
+                ),
+            )
+            for row in rows
+        ],
+    )
+
+
+def commitment_phrase(entry: HistoryEntry) -> Phrase:
+    """Return the word for the commitment of an entry."""
+    return Phrase(COMMITMENT_WORDS[entry.commitment], COMMITMENT_MEANINGS[entry.commitment])
 
 
 def change(entry: HistoryEntry) -> str:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from kraftool.reports.text.words import size
+
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
@@ -45,23 +47,13 @@ class Pace:
         text = f"{self.rows_per_s:,.0f} records/s"
         if self.lag_bytes is None:
             return text
-        return (
-            f"{text}, {_size(self.lag_bytes)} behind" if self.lag_bytes else f"{text}, up to date"
-        )
+        return f"{text}, {size(self.lag_bytes)} behind" if self.lag_bytes else f"{text}, up to date"
 
     def _count(self, progress: Any) -> None:
         self.rows_per_s = float(progress["processedRowsPerSecond"] or 0)
         if progress["batchId"] != self._batch:
             self._batch = progress["batchId"]
             self.rows += int(progress["numInputRows"])
-
-
-def _size(count: int) -> str:
-    for unit in ("bytes", "KiB", "MiB"):
-        if count < 1024 or unit == "MiB":
-            break
-        count >>= 10
-    return f"{count:,} {unit}"
 
 
 def behind(offset: object) -> int | None:

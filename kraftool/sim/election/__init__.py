@@ -1,1 +1,0 @@
-"""Simulated elections: runs by seed, every order of a small case, what-ifs."""

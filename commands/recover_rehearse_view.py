@@ -116,7 +116,7 @@ def _trial(rehearsal: ElectionRehearsal, trial: Trial, fenced: bool) -> Iterator
     is_alone = not (rehearsal.back or rehearsal.assumed)
     how = in_words(rehearsal, trial) if is_alone else how_it_goes(trial)
     parts = [_leads(trial)]
-    if not is_alone and trial.without_leader < len(trial.endings):
+    if not is_alone and trial.leaderless_runs < len(trial.endings):
         parts.append(
             Text(f"committed records lost in {len(trial.losing)}", style=WARN)
             if trial.losing
@@ -131,20 +131,20 @@ def _trial(rehearsal: ElectionRehearsal, trial: Trial, fenced: bool) -> Iterator
 def _leads(trial: Trial) -> Text:
     body, runs = Text(), len(trial.endings)
     for node, count in sorted(trial.leaders.items()):
-        epochs = sorted({ending.epoch for ending in trial.endings if ending.leader == node})
+        epochs = sorted({ending.epoch for ending in trial.endings if ending.leader_id == node})
         some = "" if count == runs else f" in {count}"
         spanned = span(epochs[0], epochs[-1])
         body.append(", " if body else "").append(f"node {node}, epoch {spanned}{some}")
-    if trial.without_leader:
+    if trial.leaderless_runs:
         body.append(", " if body else "")
-        body.append(f"no leader in {trial.without_leader}", style=BAD)
+        body.append(f"no leader in {trial.leaderless_runs}", style=BAD)
     return body
 
 
 def _besides(trial: Trial, fenced: bool) -> list[Text]:
     """Show the remaining notes."""
     parts = []
-    if apart := sum(ending.apart is not None for ending in trial.endings):
+    if apart := sum(ending.led_apart is not None for ending in trial.endings):
         parts.append(Text(f"they elected while apart in {apart}"))
     if trial.parted and fenced:
         parts.append(Text("two quorums, as the plan wants them"))
@@ -159,7 +159,7 @@ def _voters(rehearsal: ElectionRehearsal) -> str:
     """Return whom each node takes for the voters when all is over, whatever came before."""
     sets: dict[tuple[int, ...], set[int]] = {}
     for ending in (one for trial in rehearsal.trials for one in trial.endings):
-        for node, voters in ending.voters:
+        for node, voters in ending.voters_by_node:
             sets.setdefault(voters, set()).add(node)
     if not sets:
         return "no leader"

@@ -274,7 +274,7 @@ def _nodes(
         voters_before=tuple(voter.id for voter in plan.voters_before),
         is_static=plan.kraft_version == 0,
         is_fenced=is_fenced(plan),
-        is_promised=is_promised(plan, Way.AFTERWARDS, is_ahead=bool(elections.ahead)),
+        is_promised=is_promised(plan, Way.AFTERWARDS, is_ahead=bool(elections.further)),
         expected={node_id: load_state(path).image for node_id, path in voters.items()},
     )
     return rehearse_nodes(software, cast, rehearsal.folder, timeout_s, tell)

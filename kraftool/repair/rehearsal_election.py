@@ -11,9 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import NamedTuple
 
 from kraftool.decoders.checkpoint_files import EpochEntry
-from kraftool.raft.names import OffsetAndEpoch, VoterSet, majority_of
+from kraftool.decoders.json_marks import Count, Ids, in_json_before
+from kraftool.raft.names import VoterSet, majority_of
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.disk import DataDirectory
 from kraftool.repair.plan import Method, Plan
@@ -39,17 +41,40 @@ class Trial:
 
     way: Way
     is_ahead: bool = False
-    """True if those whose directories nobody gave have more records than anybody knows."""
+    """True if nodes whose directories were not given have more records than the given ones."""
+    is_promised: bool
+    """True if the method promises that the recovered quorum loses nothing in this way."""
     endings: tuple[Ending, ...]
 
     @property
     def leaders(self) -> dict[int, int]:
         """Return who led first, in how many runs."""
-        return dict(Counter(ending.leader for ending in self.endings if ending.leader is not None))
+        return dict(
+            Counter(ending.leader_id for ending in self.endings if ending.leader_id is not None)
+        )
 
     @property
-    def without_leader(self) -> int:
-        return sum(ending.leader is None for ending in self.endings)
+    @in_json_before("endings")
+    def leaderless_runs(self) -> Count:
+        return sum(ending.leader_id is None for ending in self.endings)
+
+    @property
+    @in_json_before("endings")
+    def losing_runs(self) -> Count:
+        """Runs in which committed records were lost."""
+        return len(self.losing)
+
+    @property
+    @in_json_before("endings")
+    def parted_runs(self) -> Count:
+        """Runs that ended with more than one leader."""
+        return len(self.parted)
+
+    @property
+    @in_json_before("endings")
+    def breaking_runs(self) -> Count:
+        """Runs in which a node ended with an error."""
+        return len(self.breaking)
 
     @property
     def losing(self) -> tuple[Ending, ...]:
@@ -65,22 +90,31 @@ class Trial:
         return tuple(ending for ending in self.endings if ending.broken)
 
 
+class NodeEnd(NamedTuple):
+    """The end of a node's log."""
+
+    node_id: int
+    offset: int
+    epoch: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionRehearsal:
     """All that was simulated."""
 
-    started: tuple[int, ...]
+    started: Ids
     """The nodes that start first."""
-    back: tuple[int, ...] = ()
-    """The nodes of the quarantine whose directories were given, and return."""
-    assumed: tuple[int, ...] = ()
-    """Those whose directories were not given."""
-    absent: tuple[int, ...] = ()
-    """Voters of the plan whose directories were not given."""
-    ahead: tuple[tuple[int, OffsetAndEpoch], ...] = ()
-    """Nodes that were given and that the plan knows nothing of, with more than it knew of."""
+    back: Ids = ()
+    """Nodes of the quarantine that were given, and return."""
+    assumed: Ids = ()
+    """Those that were not given, and return as if with the best log there is."""
+    absent: Ids = ()
+    """Voters of the plan that were not given, and so down."""
+    further: tuple[NodeEnd, ...] = ()
+    """Nodes that were given and that the plan counts as lost, with more of the log than it knew
+    of."""
     trials: tuple[Trial, ...] = ()
-    """None where too few voters were given for a majority."""
+    """Empty if too few voters were given for a majority."""
 
 
 def rehearse_elections(
@@ -101,7 +135,7 @@ def rehearse_elections(
         back=tuple(sorted(node.id for node in nodes if node.id in off)),
         assumed=assumed,
         absent=absent,
-        ahead=tuple(_ahead(plan, rehearsed, nodes)),
+        further=tuple(_further_nodes(plan, rehearsed, nodes)),
     )
     if len(voters) - len(absent) < majority_of(len(voters)):
         return election_rehearsal
@@ -119,7 +153,10 @@ def rehearse_elections(
             case = _case(nodes, before, assumed, Random(seed) if is_ahead else None)
             back = (*election_rehearsal.back, *assumed)
             endings.append(Returning(case, Conditions(), seed, back, way).ending())
-        trials.append(Trial(way=way, is_ahead=is_ahead, endings=tuple(endings)))
+        promised = is_promised(plan, way, is_ahead=is_ahead or bool(election_rehearsal.further))
+        trials.append(
+            Trial(way=way, is_ahead=is_ahead, is_promised=promised, endings=tuple(endings))
+        )
     return replace(election_rehearsal, trials=tuple(trials))
 
 
@@ -159,15 +196,15 @@ def _static_ids(directory: Rehearsed) -> frozenset[int]:
     return frozenset()
 
 
-def _ahead(
+def _further_nodes(
     plan: Plan, rehearsed: Sequence[Rehearsed], nodes: Sequence[NodeCase]
-) -> Iterator[tuple[int, OffsetAndEpoch]]:
+) -> Iterator[NodeEnd]:
     """Nodes of the quarantine that are further than everything that the plan was made of."""
     known = max(((ranked.last_epoch, ranked.end_offset) for ranked in plan.ranking), default=(0, 0))
     new = {directory.node_id for directory in rehearsed if directory.host is None}
     for node in nodes:
         if node.id in new and node.end.rank > known:
-            yield node.id, node.end
+            yield NodeEnd(node.id, node.end.offset, node.end.epoch)
 
 
 def _with_settings(node: NodeCase, ids: frozenset[int]) -> NodeCase:
@@ -245,22 +282,21 @@ def findings_of(plan: Plan, rehearsal: ElectionRehearsal, *, led_by: str = "") -
     if not rehearsal.trials:
         text = f"no directory was given of the plan's voters {listed(rehearsal.absent)}"
         yield kinds.NOT_SHOWN.at("", text)
-    for node_id, end in rehearsal.ahead:
-        text = f"node {node_id} has a log up to offset {end.offset} of epoch {end.epoch}"
+    for end in rehearsal.further:
+        text = f"node {end.node_id} has a log up to offset {end.offset} of epoch {end.epoch}"
         yield kinds.AHEAD.at("", text)
     for trial in rehearsal.trials:
         runs = len(trial.endings)
-        if trial.without_leader:
-            text = f"in {trial.without_leader} of {many(runs, 'run')} no leader was elected"
-            if led_by and trial.without_leader == runs:
+        if trial.leaderless_runs:
+            text = f"in {trial.leaderless_runs} of {many(runs, 'run')} no leader was elected"
+            if led_by and trial.leaderless_runs == runs:
                 text += f" in the simulator, but {led_by} elected one on the same copies"
                 yield kinds.SIMULATOR_DIFFERS.at("", text)
             else:
                 yield kinds.NO_LEADER.at("", text)
         way = in_words(rehearsal, trial)
-        is_promise = is_promised(plan, trial.way, is_ahead=trial.is_ahead or bool(rehearsal.ahead))
-        severity = _severity(rehearsal, is_promise=is_promise)
-        if trial.way is Way.LEADER_DIES and not is_promise:
+        severity = _severity(rehearsal, is_promise=trial.is_promised)
+        if trial.way is Way.LEADER_DIES and not trial.is_promised:
             severity = Severity.INFO  # a second failure, in the moments of the return
         if trial.losing:
             worst = trial.losing[0]

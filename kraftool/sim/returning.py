@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
+from typing import NamedTuple
 
+from kraftool.decoders.json_marks import Hidden, Ids
 from kraftool.raft.records import Batch
 from kraftool.reports.election.case import ElectionCase
 from kraftool.sim.conditions import Conditions
@@ -45,28 +47,50 @@ class Way(StrEnum):
     """They start about when the leader of the quorum is killed; it starts again later."""
 
 
+class NodeEpoch(NamedTuple):
+    """A leader and its epoch."""
+
+    node_id: int
+    epoch: int
+
+
+class NodeVoters(NamedTuple):
+    """The voters by a node's own log."""
+
+    node_id: int
+    voters: Ids
+
+
+class NodeFailure(NamedTuple):
+    """A node that ended with an error, and was started again."""
+
+    node_id: int
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
     """The result of one run for the quorum."""
 
     seed: int
-    leader: int | None = None
-    """The first that led and could commit; None where nobody did, and nobody came back."""
+    leader_id: int | None = None
+    """The first node that led and could commit; None if none did, and then no node came back."""
     epoch: int = 0
     took_ms: int = 0
-    committed: int = 0
-    """One beyond the last record that was committed before anybody came back, or met it."""
+    """Of simulated time."""
+    committed_to: int = 0
+    """One beyond the last record that was committed before nodes of the quarantine were back, or
+    met the others."""
     lost_from: int | None = None
-    """The first of those that a node of the quorum lacks in the end, or that is another there."""
-    leaders: tuple[tuple[int, int], ...] = ()
-    """(node, epoch) of all that lead and can commit in the end."""
-    apart: tuple[int, int] | None = None
-    """(node, epoch) of one that led while apart."""
-    voters: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    """(node, voters) by each node's own log, in the end."""
-    broken: tuple[tuple[int, str], ...] = ()
-    """Nodes that ended with an error, and were started again."""
-    led_twice: tuple[int, ...] = ()
+    """The first of those that is gone, or another, in the end."""
+    leaders: tuple[NodeEpoch, ...] = ()
+    """The nodes that lead and can commit in the end."""
+    led_apart: NodeEpoch | None = None
+    """A node that led while the nodes were apart; None if none did."""
+    voters_by_node: tuple[NodeVoters, ...] = ()
+    """In the end."""
+    broken: tuple[NodeFailure, ...] = ()
+    led_twice: Hidden[tuple[int, ...]] = ()
     """Epochs that two nodes led."""
 
 
@@ -118,19 +142,19 @@ class Returning(ElectionRun):
             lost += [] if at is None else [at]
         return Ending(
             seed=self.outcome.seed,
-            leader=first,
+            leader_id=first,
             epoch=epoch,
             took_ms=took,
-            committed=committed[-1].next_offset if committed else 0,
+            committed_to=committed[-1].next_offset if committed else 0,
             lost_from=min(lost, default=None),
             leaders=tuple(
-                (replica.id, replica.raft.epoch)
+                NodeEpoch(replica.id, replica.raft.epoch)
                 for replica in self.replicas.values()
                 if replica.can_commit
             ),
-            apart=apart,
-            voters=tuple(
-                (replica.id, tuple(sorted(replica.raft.control.voters.ids)))
+            led_apart=apart,
+            voters_by_node=tuple(
+                NodeVoters(replica.id, tuple(sorted(replica.raft.control.voters.ids)))
                 for replica in sorted(self.replicas.values(), key=lambda replica: replica.id)
             ),
             broken=self._broken(),
@@ -193,18 +217,18 @@ class Returning(ElectionRun):
         below = raft.role.high_watermark or 0
         return [item for item in disk.log.items if item.next_offset <= below]
 
-    def _leader_of(self, among: Iterable[int]) -> tuple[int, int] | None:
+    def _leader_of(self, among: Iterable[int]) -> NodeEpoch | None:
         simulated_nodes = [self.replicas[node_id] for node_id in among if node_id in self.replicas]
         leading = [
             (simulated_node.raft.epoch, simulated_node.id)
             for simulated_node in simulated_nodes
             if simulated_node.can_commit
         ]
-        return max(leading)[::-1] if leading else None
+        return NodeEpoch(*max(leading)[::-1]) if leading else None
 
-    def _broken(self) -> tuple[tuple[int, str], ...]:
+    def _broken(self) -> tuple[NodeFailure, ...]:
         return tuple(
-            (replica.id, why)
+            NodeFailure(replica.id, why)
             for replica in self.replicas.values()
             for why in dict.fromkeys(replica.errors)
         )

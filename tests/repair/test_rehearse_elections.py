@@ -70,11 +70,15 @@ def test_a_jump_keeps_what_it_commits_however_old_voters_return(tmp_path: Path) 
     ]
     for trial in elections.trials[:2]:
         for ending in trial.endings:
-            assert (ending.leader, ending.lost_from, ending.broken) == (3, None, ())
+            assert (ending.leader_id, ending.lost_from, ending.broken) == (3, None, ())
             assert [node for node, _ in ending.leaders] == [3]
             assert ending.epoch > 1003
-            assert {voters for _, voters in ending.voters} == {(3,)}, "they take the new voters"
-    assert any(ending.apart for ending in elections.trials[1].endings), "they can elect while apart"
+            assert {voters for _, voters in ending.voters_by_node} == {(3,)}, (
+                "they take the new voters"
+            )
+    assert any(ending.led_apart for ending in elections.trials[1].endings), (
+        "they can elect while apart"
+    )
     assert {finding.severity for finding in rehearsal.findings} <= {Severity.INFO}, (
         "unless the leader dies"
     )
@@ -174,10 +178,10 @@ def test_static_voters_are_those_of_the_plans_settings(tmp_path: Path) -> None:
     rehearsal = rehearsed(plan, quorum, [1, 11, 2, 3], tmp_path / "kept")
     assert rehearsal.elections is not None
     first = rehearsal.elections.trials[0].endings[0]
-    assert first.leader == 1
-    assert dict(first.voters)[1] == (1,)
-    assert dict(first.voters)[11] == (1,), "a broker goes by the setting of the plan, too"
-    assert dict(first.voters)[2] == (1, 2, 3), "old nodes have their old settings"
+    assert first.leader_id == 1
+    assert dict(first.voters_by_node)[1] == (1,)
+    assert dict(first.voters_by_node)[11] == (1,), "a broker goes by the setting of the plan, too"
+    assert dict(first.voters_by_node)[2] == (1, 2, 3), "old nodes have their old settings"
     assert {severity for _, severity in codes(rehearsal)} <= {Severity.WARNING, Severity.INFO}
 
 
@@ -215,7 +219,7 @@ def test_a_lost_disk_that_has_more_than_the_plan_knew_of_is_told(tmp_path: Path)
     assert end > quorum.survey(1).end
     rehearsal = rehearsed(plan, quorum, [1, 11, 2], tmp_path / "kept")
     assert rehearsal.elections is not None
-    assert rehearsal.elections.ahead == ((2, end),)
+    assert rehearsal.elections.further == ((2, end.offset, end.epoch),)
     assert ("KT-REC-AHEAD", Severity.WARNING) in codes(rehearsal)
     assert Severity.ERROR not in {severity for _, severity in codes(rehearsal)}
 
@@ -265,8 +269,9 @@ def test_a_mended_directory_elects_with_the_others(tmp_path: Path) -> None:
     assert rehearsal.is_well
     assert rehearsal.elections is not None
     (trial,) = rehearsal.elections.trials
-    assert trial.without_leader == 0
-    assert {ending.voters for ending in trial.endings} == {tuple((n, (1, 2, 3)) for n in (1, 2, 3))}
+    assert trial.leaderless_runs == 0
+    same = tuple((node, (1, 2, 3)) for node in (1, 2, 3))
+    assert {ending.voters_by_node for ending in trial.endings} == {same}
 
 
 def test_without_a_majority_of_the_voters_nothing_is_shown_and_that_is_told(
@@ -309,7 +314,7 @@ def test_snapshots_below_the_log_do_not_keep_a_simulated_leader_from_leading(
     """Kafka 4.3.0 removes them at its start, and led in such a case."""
     case = read_case([str(started_late[1]), str(started_late[2])])
     ending = Returning(case, Conditions(), 0, (), Way.AFTERWARDS).ending()
-    assert (ending.leader, ending.leaders) == (1, ((1, 7),))
+    assert (ending.leader_id, ending.leaders) == (1, ((1, 7),))
 
 
 def test_real_nodes_that_lead_are_believed_against_the_simulator(tmp_path: Path) -> None:

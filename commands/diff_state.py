@@ -117,7 +117,7 @@ def diff_state(
 
     Nothing is written or locked. A running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.commands.live_reading import leader_log, live_quorum, refuse_nothing
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import parse_time
@@ -184,7 +184,7 @@ def diff_state(
                 to.write(line)
     if counts.by_kind:
         to.raise_code(ExitCode.FINDING)
-    settle(to, both.findings)
+    set_exit_code(to, both.findings)
     to.finish()
 
 

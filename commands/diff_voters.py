@@ -60,7 +60,7 @@ def diff_voters(
 
     Nothing is written or locked. A running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.commands.live_reading import live_quorum, refuse_nothing
     from kraftool.commands.times import time_zone
     from kraftool.reports.directory.voter_sources import read_sources
@@ -89,5 +89,5 @@ def diff_voters(
         to.document(diff, output)
     if diff.has_differences:
         to.raise_code(ExitCode.FINDING)
-    settle(to, diff.findings)
+    set_exit_code(to, diff.findings)
     to.finish()

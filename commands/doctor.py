@@ -12,7 +12,7 @@ from kraftool.commands.finding_options import (
     FailOnSeverity,
     IgnoredCodes,
     ignored_codes,
-    settle,
+    set_exit_code,
 )
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, Verbose
 from kraftool.commands.output import ColorWhen, Output
@@ -110,7 +110,7 @@ def doctor(
         write_report(to, report, parents, verbose=verbose)
     else:
         to.document(report, output)
-    settle(to, report.findings, fail_on)
+    set_exit_code(to, report.findings, fail_on)
     to.finish()
 
 

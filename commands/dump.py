@@ -70,7 +70,7 @@ def dump(
 
     Nothing is written to the directory, and nothing is locked. A running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.decoders.errors import KraftoolError
@@ -119,18 +119,18 @@ def dump(
             from kraftool.commands.dump_records import write_records
 
             write_records(to, report, zone, show_secrets=show_secrets)
-    settle(to, report.all_findings)
+    set_exit_code(to, report.all_findings)
     to.finish()
 
 
 def _write_unopened(path: str, error: KraftoolError, to: Output, output: RowFormat) -> None:
     """The document of a PATH that leads nowhere: a program gets one whatever happens."""
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.reports.directory.report import unopened_report
 
     report = unopened_report(path, error)
     to.document(report, output)
-    settle(to, report.all_findings)
+    set_exit_code(to, report.all_findings)
     to.finish()
 
 

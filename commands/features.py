@@ -80,7 +80,7 @@ def features(
 
     Nothing is written, and no feature is changed. A running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.commands.live_reading import live_quorum, refuse_nothing, unavailable
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
@@ -122,7 +122,7 @@ def features(
         to_.document(features_document(cluster, reached, planned), output)
     if planned is not None and planned.is_blocked:
         to_.raise_code(ExitCode.FINDING)
-    settle(to_, cluster.findings)
+    set_exit_code(to_, cluster.findings)
     to_.finish()
 
 

@@ -54,8 +54,10 @@ def ignored_codes(given: list[str] | None) -> frozenset[str]:
     return ignored
 
 
-def settle(to: Output, findings: Iterable[Finding], fail_on: FailOn = FailOn.WARNING) -> None:
-    """The exit code, of the findings that weigh enough: what was not decoded weighs most."""
+def set_exit_code(
+    to: Output, findings: Iterable[Finding], fail_on: FailOn = FailOn.WARNING
+) -> None:
+    """End with the code of the findings that weigh enough: what was not decoded weighs most."""
     severities = [threshold.value for threshold in FailOn]
     counted = severities[: severities.index(fail_on.value) + 1]
     for finding in findings:

@@ -134,7 +134,7 @@ def audit(options: AuditOptions) -> None:
         to.note(f"the report is {options.html}")
     if history is not None:
         to.note(f"the findings are run {history.run} of {history.table.place.root}")
-    _settle(to, _counts_to_fail_on(model), options.fail_on)
+    _set_exit_code(to, _counts_to_fail_on(model), options.fail_on)
     to.finish()
 
 
@@ -191,7 +191,7 @@ def _write_page(page: Output, model: FleetAudit) -> None:
     page.flush()
 
 
-def _settle(to: Output, counts: FleetCounts, fail_on: FailOn) -> None:
+def _set_exit_code(to: Output, counts: FleetCounts, fail_on: FailOn) -> None:
     """The exit code; what could not be read weighs more than what is odd."""
     for threshold in FailOn:
         if getattr(counts.undecoded_with, threshold.value):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kraftool.commands.exit_code import UsageError
-from kraftool.commands.finding_options import IgnoredCodes, ignored_codes, settle
+from kraftool.commands.finding_options import IgnoredCodes, ignored_codes, set_exit_code
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
@@ -105,7 +105,7 @@ def health(
 
         to.document(health_document(health_report), output)
     tell_unreached(to, health_report.view, shown=shown)
-    settle(to, health_report.findings)
+    set_exit_code(to, health_report.findings)
     to.finish()
 
 

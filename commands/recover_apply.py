@@ -124,7 +124,7 @@ def apply(
         to.document(_document(repair, checked, plan, dry_run=False, again=was_applied))
     else:
         _done(to, repair, checked, plan, again=was_applied)
-    _settle(to, checked)
+    _set_exit_code(to, checked)
     to.finish()
 
 
@@ -197,7 +197,7 @@ def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, agai
     )
 
 
-def _settle(to: Output, checked: DirectoryCheck) -> None:
+def _set_exit_code(to: Output, checked: DirectoryCheck) -> None:
     from kraftool.reports.findings.finding import Severity
 
     if any(finding.severity is not Severity.INFO for finding in checked.findings):

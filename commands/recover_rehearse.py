@@ -91,7 +91,7 @@ def rehearse(
     """
     import os
 
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.commands.recover_run import read_plan, refusing, sources_of
     from kraftool.repair.rehearsal import RehearsalRequest, rehearse
     from kraftool.repair.rehearsal_copies import workplace
@@ -125,7 +125,7 @@ def rehearse(
         from kraftool.commands.recover_rehearse_view import write_rehearsal
 
         write_rehearsal(to, rehearsal, plan, keep)
-    settle(to, rehearsal.findings)
+    set_exit_code(to, rehearsal.findings)
     if rehearsal.refused is not None:
         copy = rehearsal.refused
         hint = f"; {copy.hint}" if copy.hint else ""

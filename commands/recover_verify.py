@@ -59,7 +59,7 @@ def verify(
     Exits 1 if there is a warning or an error, and 4 if no node could be reached. Nothing is changed
     or locked, so you can run it while nodes run.
     """
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.commands.quorum_options import tell_reach
     from kraftool.commands.recover_run import read_plan, refusing
     from kraftool.commands.times import time_zone
@@ -94,7 +94,7 @@ def verify(
     if plan_verification.quorum is not None:
         view = plan_verification.quorum.health.view
         tell_reach(to, view, shown=() if output is PlainFormat.JSON else view.asked)
-    settle(to, plan_verification.findings)
+    set_exit_code(to, plan_verification.findings)
     to.finish()
 
 

@@ -129,7 +129,7 @@ def state(
 
     Nothing is written to the directory, and nothing is locked. A running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import parse_time, time_zone
@@ -173,7 +173,7 @@ def state(
             write_overview(to, loaded, zone, limit)
     else:
         _write(to, loaded, output, show_secrets=show_secrets)
-    settle(to, loaded.findings)
+    set_exit_code(to, loaded.findings)
     to.finish()
 
 

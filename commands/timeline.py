@@ -101,7 +101,7 @@ def timeline(
 
     Nothing is written to the directories, and nothing is locked. A running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.commands.live_reading import leader_log, live_quorum, refuse_nothing
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
@@ -136,7 +136,7 @@ def timeline(
         write_timeline(to, result, zone, options)
     else:
         _write(to, result, output)
-    settle(to, result.findings)
+    set_exit_code(to, result.findings)
     to.finish()
 
 

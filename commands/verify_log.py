@@ -41,7 +41,7 @@ def verify_log(
 
     Nothing is written to the directory, and nothing is locked. A running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.commands.read_progress import read_progress
     from kraftool.reports.files.locations import open_paths
     from kraftool.reports.logs.processes import quicken
@@ -56,7 +56,7 @@ def verify_log(
         _write(to, report)
     else:
         to.document(report, output)
-    settle(to, report.rows)
+    set_exit_code(to, report.rows)
     to.finish()
 
 

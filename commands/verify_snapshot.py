@@ -59,7 +59,7 @@ def verify_snapshot(
 
     Nothing is written to the directory, and nothing is locked. A running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.reports.files.locations import open_paths
     from kraftool.reports.logs.processes import quicken
     from kraftool.reports.verify.snapshot import verify_snapshots
@@ -82,7 +82,7 @@ def verify_snapshot(
         _write(to, report)
     else:
         to.document(report, output)
-    settle(to, report.all_findings)
+    set_exit_code(to, report.all_findings)
     to.finish()
 
 

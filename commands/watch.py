@@ -123,7 +123,7 @@ def _print(to: Output, sources: Sources, timeout_s: float, output: RowFormat) ->
     """One look, as text, JSON or CSV."""
     import asyncio
 
-    from kraftool.commands.finding_options import settle
+    from kraftool.commands.finding_options import set_exit_code
     from kraftool.watching.quorum import of_directories, quorum_report
     from kraftool.watching.watcher import Watcher
 
@@ -146,8 +146,8 @@ def _print(to: Output, sources: Sources, timeout_s: float, output: RowFormat) ->
         from kraftool.watching.document import watch_document
 
         to.document(watch_document(report, metadata, findings), output)
-    _settle(to, picture, report, is_shown=is_table)
-    settle(to, findings)
+    _set_exit_code(to, picture, report, is_shown=is_table)
+    set_exit_code(to, findings)
 
 
 def _metadata(
@@ -164,7 +164,7 @@ def _metadata(
     return metadata, metadata.findings(view)
 
 
-def _settle(to: Output, picture: Picture, report: QuorumReport, *, is_shown: bool) -> None:
+def _set_exit_code(to: Output, picture: Picture, report: QuorumReport, *, is_shown: bool) -> None:
     """The exit code: 1 for what `quorum health` calls a warning or an error, too, and 3 for a
     directory that cannot be read."""
     from kraftool.commands.quorum_options import tell_reach

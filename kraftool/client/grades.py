@@ -77,7 +77,7 @@ class ReplicaStanding:
         return self.grade in _PENDING
 
 
-def standing_of(
+def surveyed_quorum(
     now: QuorumView,
     before: QuorumView | None,
     quorum: DescribeQuorumResponse,

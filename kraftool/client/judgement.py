@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from kraftool.client.active_controller import only_controller
 from kraftool.client.between_polls import unsettled
-from kraftool.client.grades import Grade, ReplicaStanding, standing_of, standing_without_leader
+from kraftool.client.grades import Grade, ReplicaStanding, standing_without_leader, surveyed_quorum
 from kraftool.client.model import QuorumView
 from kraftool.raft.messages import DescribeQuorumResponse
 from kraftool.raft.names import majority_of
@@ -114,7 +114,7 @@ def judge(
         return _without_leader(now, before, last_voters, holders)
     standings, observers = (
         tuple(
-            standing_of(now, before, quorum, replica, holders)
+            surveyed_quorum(now, before, quorum, replica, holders)
             for replica in sorted(replicas, key=lambda replica: replica.replica.id)
         )
         for replicas in (quorum.voters, quorum.observers)

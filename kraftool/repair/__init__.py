@@ -3,12 +3,12 @@
 Nothing is changed but by `apply` and `undo`, which do what a plan says.
 
 `repair/surveying.py` reads a directory into a `Survey` (`survey.py`), which is also what a collect
-file holds, so that a plan from carried files is the one from directories. `quorum_assessment.py`
+file holds, so that a plan from carried files is the one from directories. `surveyed_quorum.py`
 assesses the quorum; a lost majority goes to `seed_choice.py` and `majority.py`, all else to the
 cases in `cases/`, one file each, asked in order by `mending.py`; `shortfall.py` finds what shows
 only between directories. No action is needed only if `reports/election/assessment.py` says so, the
 one judgement of a quorum at rest: it tries every set of voters and every leader (`judging.py` gives
-it the surveys; `ways.py` finds the order of starts for the directories as a plan leaves them);
+it the surveys; `start_order.py` finds the order of starts on what a plan leaves);
 `memory.py` has the evidence that a voter forgot records. doctor, recover, simulate-election and
 watch show it by `assessment_words.py` and `assessment_json.py`. A `Plan` (`plan.py`) names files by
 kind and name, and new content by slices of files whose hashes it states; a checkpoint is a recipe

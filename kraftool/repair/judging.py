@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kraftool.repair.plan import Plan, Risk
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import hosts_of
 from kraftool.repair.request import Acceptance, PlanRequest
 from kraftool.repair.survey import Survey
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 from kraftool.reports.election.assessment import Assessment, LossBound, assess
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.losses import CommitEvidence, may_have_unseen_by_doubt
@@ -27,7 +27,7 @@ def judge(surveys: Sequence[Survey]) -> Assessment:
     return assess(surveyed_case(surveys))
 
 
-def forgetful_voters(standing: QuorumAssessment, assessment: Assessment) -> dict[int, str]:
+def forgetful_voters(quorum: SurveyedQuorum, assessment: Assessment) -> dict[int, str]:
     """Given voters that count as lost for what they confirmed, though nobody says they are lost,
     and why: their logs are gone.
 
@@ -39,23 +39,23 @@ def forgetful_voters(standing: QuorumAssessment, assessment: Assessment) -> dict
         for voter in assessment.forgetful
         if voter.is_gone or (assessment.lacks_whole_voter and not voter.is_damage)
     }
-    for host in standing.hosts:
-        if host.node_id is not None and host.lost_log and standing.votes(host):
+    for host in quorum.hosts:
+        if host.node_id is not None and host.lost_log and quorum.votes(host):
             forgot.setdefault(host.node_id, f"has lost its log, which {host.lost_log}")
-    lost = {voter.id for voter in standing.lost}
+    lost = {voter.id for voter in quorum.lost}
     return {voter_id: forgot[voter_id] for voter_id in sorted(forgot) if voter_id not in lost}
 
 
-def forgetting_risk(standing: QuorumAssessment, assessment: Assessment) -> Risk | None:
+def forgetting_risk(quorum: SurveyedQuorum, assessment: Assessment) -> Risk | None:
     """The risk that forgetful voters have committed records beyond the best log; None if those
     that forgot nothing have every committed record between them."""
-    forgot = forgetful_voters(standing, assessment)
-    lost = {voter.id for voter in (*standing.lost, *standing.missing)}
-    known = len(standing.voters) - len(lost)
-    if known < standing.enough or known - len(forgot) >= standing.enough:
+    forgot = forgetful_voters(quorum, assessment)
+    lost = {voter.id for voter in (*quorum.lost, *quorum.missing)}
+    known = len(quorum.voters) - len(lost)
+    if known < quorum.enough or known - len(forgot) >= quorum.enough:
         return None
     reasons = listed(f"voter {voter_id} {reason}" for voter_id, reason in forgot.items())
-    end = standing.leader.survey.end.offset
+    end = quorum.leader.survey.end.offset
     return Risk(
         word=Acceptance.AHEAD.value,
         text=f"committed records from offset {end} on may exist that no directory shows: {reasons}."

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from kraftool.decoders import quorum_state
 from kraftool.repair.plan import Action, HostPlan, Plan
 from kraftool.repair.plan_file import PlanFileKind
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.survey import Survey
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 from kraftool.reports.text.words import listed, numbered
 
 _OF_THE_LOG = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
@@ -37,19 +37,19 @@ class EpochMemory:
         return self.epoch < epoch or (self.epoch == epoch and not self.has_voted)
 
 
-def refuse_second_leader(plan: Plan, standing: QuorumAssessment) -> None:
+def refuse_second_leader(plan: Plan, quorum: SurveyedQuorum) -> None:
     """Raise PlanRefused if an epoch that was led could get another leader."""
-    epoch = led_epoch(standing)
+    epoch = led_epoch(quorum)
     voters = plan.voters_after
     if epoch < 0 or not voters:
         return
     first = _first_to_start(plan)
     able: dict[int, EpochMemory] = {}
     for voter in voters:
-        host = standing.host_of(voter.id)
-        if host is None or voter.id in standing.lost.ids or (first and host.name not in first):
+        host = quorum.host_of(voter.id)
+        if host is None or voter.id in quorum.lost.ids or (first and host.name not in first):
             continue
-        memory = memory_after(plan, standing, host)
+        memory = memory_after(plan, quorum, host)
         if memory.can_vote_in(epoch):
             able[voter.id] = memory
     if len(able) < voters.majority or all(
@@ -60,13 +60,13 @@ def refuse_second_leader(plan: Plan, standing: QuorumAssessment) -> None:
     raise PlanRefused(
         f"epoch {epoch} had a leader, or may have had one, and {_nodes(able)} could elect"
         f" another leader in it: this plan leaves node {lowest} in epoch {able[lowest].epoch}",
-        hint=_others(standing)
+        hint=_others(quorum)
         + f"rebuild node {lowest} from another one, which raises its epoch: --set rebuild={lowest}",
     )
 
 
-def _others(standing: QuorumAssessment) -> str:
-    ids = [voter.id for voter in standing.missing]
+def _others(quorum: SurveyedQuorum) -> str:
+    ids = [voter.id for voter in quorum.missing]
     if not ids:
         return ""
     several = "directories" if len(ids) > 1 else "directory"
@@ -77,27 +77,27 @@ def _nodes(ids: Collection[int]) -> str:
     return f"node{'s' if len(ids) > 1 else ''} {listed(ids)}"
 
 
-def led_epoch(standing: QuorumAssessment) -> int:
+def led_epoch(quorum: SurveyedQuorum) -> int:
     """The highest epoch that was led, or may have been, by what any directory shows; -1 if none.
 
     If the voters whose votes are not known are a majority, they may have elected a leader of the
     epoch after it, too.
     """
     epochs = {-1}
-    unknown = len(standing.lost) + len(standing.missing)
+    unknown = len(quorum.lost) + len(quorum.missing)
     votes: dict[tuple[int, int], int] = {}
-    for host in standing.hosts:
+    for host in quorum.hosts:
         survey, state = host.survey, host.survey.quorum_state
         epochs |= set(_epochs_of_log(survey))
         if state.leader_id >= 0:
             epochs.add(state.leader_epoch)
-        if standing.votes(host):
+        if quorum.votes(host):
             if state.missing or state.complaint:
                 unknown += 1
             elif state.voted_id >= 0:
                 key = (state.leader_epoch, state.voted_id)
                 votes[key] = votes.get(key, 0) + 1
-    majority = standing.majority
+    majority = quorum.majority
     epochs |= {epoch for (epoch, _), count in votes.items() if count + unknown >= majority}
     epoch = max(epochs)
     return epoch + 1 if epoch >= 0 and unknown >= majority > 0 else epoch
@@ -123,11 +123,11 @@ def _first_to_start(plan: Plan) -> tuple[str, ...]:
     return starts[0].hosts if len(starts) > 1 else ()
 
 
-def memory_after(plan: Plan, standing: QuorumAssessment, host: Host) -> EpochMemory:
+def memory_after(plan: Plan, quorum: SurveyedQuorum, host: Host) -> EpochMemory:
     """Return what a node knows of epochs when it starts on what the plan leaves."""
     planned = plan.host(host.name)
     epoch, has_voted = _quorum_state_after(planned, host.survey)
-    of_log = _log_epoch_after(planned, standing, host)
+    of_log = _log_epoch_after(planned, quorum, host)
     if of_log > epoch:  # Kafka starts without a vote in the epoch of its log
         return EpochMemory(epoch=of_log, has_voted=False)
     return EpochMemory(epoch=epoch, has_voted=has_voted)
@@ -148,14 +148,14 @@ def _quorum_state_after(planned: HostPlan | None, survey: Survey) -> tuple[int, 
     return kept.leader_epoch, kept.voted_id >= 0 or kept.leader_id >= 0
 
 
-def _log_epoch_after(planned: HostPlan | None, standing: QuorumAssessment, host: Host) -> int:
+def _log_epoch_after(planned: HostPlan | None, quorum: SurveyedQuorum, host: Host) -> int:
     """The epoch of the last record or snapshot, or less."""
     changed = {edit.target for edit in planned.edits} if planned is not None else set()
     kept = [file for file in host.survey.files if file.target.kind in _OF_THE_LOG]
     epochs = [-1]
     if any(surveyed_file.target not in changed for surveyed_file in kept):
         epochs.append(host.survey.end.epoch)
-    ends = {host.name: host.survey.end.epoch for host in standing.hosts}
+    ends = {host.name: host.survey.end.epoch for host in quorum.hosts}
     for edit in planned.edits if planned is not None else ():
         if edit.target.kind not in _OF_THE_LOG or edit.is_removal:
             continue

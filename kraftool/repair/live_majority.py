@@ -12,26 +12,26 @@ from kraftool.decoders.names import write_segment_name
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.plan import Edit
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
-from kraftool.repair.ways import StartOrder
+from kraftool.repair.start_order import StartOrder
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 from kraftool.reports.text.words import listed
 
 
-def live_majority(standing: QuorumAssessment, mends: Sequence[Mend] = ()) -> tuple[Host, ...]:
+def live_majority(quorum: SurveyedQuorum, mends: Sequence[Mend] = ()) -> tuple[Host, ...]:
     """The voters that run, if they are a majority and the plan changes no node that runs."""
     changed = {mend.host.name for mend in mends if mend.edits or mend.settings}
-    running = [host for host in standing.hosts if host.survey.running]
-    voters = tuple(host for host in running if standing.votes(host))
+    running = [host for host in quorum.hosts if host.survey.running]
+    voters = tuple(host for host in running if quorum.votes(host))
     is_untouched = all(host.name not in changed for host in running)
-    return voters if is_untouched and 0 < standing.majority <= len(voters) else ()
+    return voters if is_untouched and 0 < quorum.majority <= len(voters) else ()
 
 
 def left_running(
-    standing: QuorumAssessment, mends: Sequence[Mend], order: StartOrder | None
+    quorum: SurveyedQuorum, mends: Sequence[Mend], order: StartOrder | None
 ) -> tuple[Host, ...]:
     """The running majority, unless another voter has to start before it."""
-    live = live_majority(standing, mends)
+    live = live_majority(quorum, mends)
     first = set(order.first) if order is not None else set()
     return live if first <= {host.node_id for host in live} else ()
 
@@ -46,11 +46,11 @@ def described(live: Sequence[Host]) -> Iterator[str]:
             yield f"{names} are running, and are a majority of the voters: leave them running."
 
 
-def takes_what_may_change(standing: QuorumAssessment, mends: Sequence[Mend]) -> bool:
+def takes_what_may_change(quorum: SurveyedQuorum, mends: Sequence[Mend]) -> bool:
     """True if the plan takes a file from a node that runs, and the node may change that file."""
     return any(
         files is None or any(not _is_immutable(file, host) for file in files)
-        for host in standing.hosts
+        for host in quorum.hosts
         if host.survey.running
         for files in (used_of(host, (edit for mend in mends for edit in mend.edits)),)
     )

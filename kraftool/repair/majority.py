@@ -13,7 +13,7 @@ from kraftool import __version__
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.raft.endpoints import static_voter
 from kraftool.repair import majority_words as words
-from kraftool.repair import whole_rest
+from kraftool.repair import rest_behind_damage
 from kraftool.repair.cases import identity, small_files
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.cases.snapshots import bad_removed
@@ -42,71 +42,69 @@ from kraftool.repair.plan import (
     Risk,
 )
 from kraftool.repair.plan_file import PlanFileKind
-from kraftool.repair.quorum_assessment import (
-    QuorumAssessment,
-    common_risks,
-    kafka_risk,
-    refuse_missing,
-)
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import accepted, refuse_ignored
 from kraftool.repair.request import Acceptance
 from kraftool.repair.seed_choice import Choice, choose
+from kraftool.repair.surveyed_quorum import (
+    SurveyedQuorum,
+    common_risks,
+    kafka_risk,
+    refuse_missing,
+)
 from kraftool.reports.election.assessment import Assessment, LossBound
 from kraftool.reports.text.words import listed, many
 
 
-def majority_plan(standing: QuorumAssessment) -> Plan:
+def majority_plan(quorum: SurveyedQuorum) -> Plan:
     """The plan. Raises KraftoolError where none can be made, or none without a word."""
-    refuse_ignored(standing.request, one_leads=True)
-    refuse_missing(standing)
-    choice = choose(standing)
-    judged = judge(standing.request.surveys)
-    risks = accepted(standing.request, tuple(_risks(choice, judged)))
+    refuse_ignored(quorum.request, one_leads=True)
+    refuse_missing(quorum)
+    choice = choose(quorum)
+    judged = judge(quorum.request.surveys)
+    risks = accepted(quorum.request, tuple(_risks(choice, judged)))
     is_rest = choice.jumps and choice.state.log_start is not None
-    rest = (whole_rest.described(choice.source),) if is_rest else ()
+    rest = (rest_behind_damage.described(choice.source),) if is_rest else ()
     return Plan(
         schema_version=SCHEMA_VERSION,
-        created_ms=standing.request.now_ms,
+        created_ms=quorum.request.now_ms,
         tool=__version__,
         method=choice.method,
-        cases=("majority-lost", *(whole_rest.CASE for _ in rest)),
+        cases=("majority-lost", *(rest_behind_damage.CASE for _ in rest)),
         summary=(*words.summary(choice), *_followers(choice), *rest),
-        cluster_id=standing.cluster_id,
-        kraft_version=standing.kraft_version,
-        kafka_version=standing.request.kafka_version,
+        cluster_id=quorum.cluster_id,
+        kraft_version=quorum.kraft_version,
+        kafka_version=quorum.request.kafka_version,
         seed=choice.seed.name,
         why_seed=words.why_seed(choice),
-        ranking=ranked(standing.hosts, standing.voters),
+        ranking=ranked(quorum.hosts, quorum.voters),
         loss=_loss(choice, judged),
-        voters_before=standing.voters,
+        voters_before=quorum.voters,
         voters_after=choice.voters_after,
         risks=risks,
         steps=majority_steps(choice),
         quarantine=tuple(_quarantine(choice)),
-        hosts=tuple(_host_plan(choice, host) for host in standing.hosts),
+        hosts=tuple(_host_plan(choice, host) for host in quorum.hosts),
     )
 
 
 def _followers(choice: Choice) -> Iterable[str]:
     """Yield what is wrong with those that come back as they are: Kafka may not start on it."""
-    standing = choice.standing
-    hosts = [
-        host for host in standing.hosts if host is not choice.seed and not standing.votes(host)
-    ]
+    quorum = choice.quorum
+    hosts = [host for host in quorum.hosts if host is not choice.seed and not quorum.votes(host)]
     yield from (
         mend.text
-        for host in standing.hosts
-        for mend in identity.other_nodes_disk(standing, host)
-        if standing.votes(host)
+        for host in quorum.hosts
+        for mend in identity.other_nodes_disk(quorum, host)
+        if quorum.votes(host)
     )
-    yield from beside(standing, hosts, "is about who leads")
+    yield from beside(quorum, hosts, "is about who leads")
 
 
 def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
-    standing = choice.standing
-    yield from common_risks(standing)
-    if (forgetting := forgetting_risk(standing, judged)) is not None:
+    quorum = choice.quorum
+    yield from common_risks(quorum)
+    if (forgetting := forgetting_risk(quorum, judged)) is not None:
         yield forgetting
     if not choice.state.whole:
         yield Risk(
@@ -114,13 +112,13 @@ def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
             text=f"the state of {choice.source.name} lacks the records before its log",
         )
     for lost in choice.lost_records:
-        if lost.host != choice.source.name or standing.request.rollback is None:
+        if lost.host != choice.source.name or quorum.request.rollback is None:
             text = many(lost.end_offset - lost.first_offset, "record")
             yield Risk(
                 word=Acceptance.AHEAD.value,
                 text=f"{lost.host} has {text} from offset {lost.first_offset} on that will be lost",
             )
-    if standing.request.rollback is not None:
+    if quorum.request.rollback is not None:
         yield Risk(
             word=Acceptance.ROLLBACK.value,
             text=f"everything from offset {choice.state_offset} on is given up",
@@ -132,26 +130,24 @@ def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
             text=f"a metadata transaction is open since offset {log.open_transaction}. Its records"
             " are given up, as a new leader would abort it",
         )
-    if standing.kraft_version > 0:
-        risk = kafka_risk(standing, choice.state.metadata_version)
+    if quorum.kraft_version > 0:
+        risk = kafka_risk(quorum, choice.state.metadata_version)
         if risk is not None:
             yield risk
 
 
 def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
-    standing = choice.standing
+    quorum = choice.quorum
     records = choice.lost_records
-    with_log = {
-        host.node_id for host in standing.hosts if standing.votes(host) and not host.lost_log
-    }
-    with_log -= forgetful_voters(standing, judged).keys()
-    gone = [voter for voter in standing.voters if voter.id not in with_log]
-    if len(standing.voters) - len(gone) < standing.enough:
+    with_log = {host.node_id for host in quorum.hosts if quorum.votes(host) and not host.lost_log}
+    with_log -= forgetful_voters(quorum, judged).keys()
+    gone = [voter for voter in quorum.voters if voter.id not in with_log]
+    if len(quorum.voters) - len(gone) < quorum.enough:
         ids = listed(voter.id for voter in gone)
         are = f"voters {ids} are" if len(gone) > 1 else f"voter {ids} is"
         why = (
             f"{are} a majority by {'themselves' if len(gone) > 1 else 'itself'}"
-            if len(gone) >= standing.majority
+            if len(gone) >= quorum.majority
             else f"{are} half of all, and with a voter that was added later a majority"
         )
         return PlannedLoss(
@@ -226,7 +222,7 @@ def _must_be_wiped(choice: Choice, host: Host) -> bool:
     A jump is taken over anything. After an append nobody is ahead; with a new cluster id an old
     voter would be one again by what its log says.
     """
-    is_old = is_voter(host, choice.standing.voters) and host is not choice.seed
+    is_old = is_voter(host, choice.quorum.voters) and host is not choice.seed
     return is_old and choice.is_fenced and not choice.jumps
 
 
@@ -241,7 +237,7 @@ def _startable(choice: Choice) -> Iterable[Edit]:
     yield from bad_removed(choice.seed.survey)
     cases = (small_files.partition_metadata, small_files.bootstrap, small_files.stray_names)
     for case in cases:
-        for mend in case(choice.standing, choice.seed):
+        for mend in case(choice.quorum, choice.seed):
             yield from mend.edits
 
 
@@ -260,7 +256,7 @@ def _leading(choice: Choice) -> Iterable[Edit]:
     yield quorum_state_of(
         survey,
         frame.epoch,
-        choice.standing.kraft_version,
+        choice.quorum.kraft_version,
         [choice.voter.id],
         "above every epoch in which any node may have voted; no vote was promised in it",
     )
@@ -277,7 +273,7 @@ def _fenced(choice: Choice, host: Host) -> Edit:
     return meta_properties_of(
         host.survey,
         meta,
-        choice.standing.request.now_ms,
+        choice.quorum.request.now_ms,
         "nodes with the old cluster id are refused",
     )
 
@@ -285,7 +281,7 @@ def _fenced(choice: Choice, host: Host) -> Edit:
 def _role(choice: Choice, host: Host) -> HostRole:
     if host is choice.seed:
         return HostRole.SEED
-    if host.node_id in choice.standing.voters.ids:
+    if host.node_id in choice.quorum.voters.ids:
         return HostRole.OLD_VOTER
     if host.node_id in choice.brokers:
         return HostRole.BROKER

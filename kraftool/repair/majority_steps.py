@@ -29,12 +29,12 @@ def majority_steps(choice: Choice) -> tuple[PlanStep, ...]:
 
 def _steps(choice: Choice) -> Iterator[PlanStep]:
     names = _node_names(choice)
-    lost_ids = [voter.id for voter in choice.standing.lost]
+    lost_ids = [voter.id for voter in choice.quorum.lost]
     lost = tuple(f"node-{lost_id}" for lost_id in lost_ids if lost_id != choice.voter.id)
     left = tuple(
         host.name
-        for host in choice.standing.hosts
-        if choice.standing.votes(host) and host.node_id not in {choice.voter.id, *lost_ids}
+        for host in choice.quorum.hosts
+        if choice.quorum.votes(host) and host.node_id not in {choice.voter.id, *lost_ids}
     )
     yield PlanStep(
         action=Action.STOP,
@@ -51,7 +51,7 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
         if left:
             text = (
                 "keep the old voters offline, including the surviving ones:"
-                f" {choice.standing.majority} of them can elect a leader. See quarantine"
+                f" {choice.quorum.majority} of them can elect a leader. See quarantine"
                 " in the plan's file for how each comes back"
             )
         if choice.voter.id in lost_ids:
@@ -145,7 +145,7 @@ def _edited(choice: Choice) -> Iterator[Host]:
     """The seed first."""
     yield choice.seed
     if choice.is_fenced:
-        yield from (host for host in choice.standing.hosts if host is not choice.seed)
+        yield from (host for host in choice.quorum.hosts if host is not choice.seed)
 
 
 def _more_controllers(choice: Choice) -> Iterator[PlanStep]:
@@ -176,7 +176,7 @@ def _more_controllers(choice: Choice) -> Iterator[PlanStep]:
 
 def _node_names(choice: Choice) -> tuple[str, ...]:
     """One name for each node: a broker's second log directory is not a node to stop."""
-    hosts = choice.standing.hosts
+    hosts = choice.quorum.hosts
     seen: set[int] = set()
     names = []
     for host in sorted(hosts, key=lambda host: not host.has_metadata):
@@ -223,7 +223,7 @@ def _brokers(choice: Choice) -> Iterator[PlanStep]:
 
 def _move_away(choice: Choice, node_id: int) -> str:
     """Return the command that keeps the metadata of an old voter, where Kafka does not look."""
-    host = choice.standing.host_of(node_id)
+    host = choice.quorum.host_of(node_id)
     if host is None:
         return f"# replace data-directory: {_moved('data-directory')}"
     survey = host.survey

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.repair.plan import Method
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
 from kraftool.repair.seed_choice import Choice
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 from kraftool.reports.text.words import listed
 
 
 def summary(choice: Choice) -> tuple[str, ...]:
     """Return what happened and what is done about it, in a few sentences."""
-    standing, seed = choice.standing, choice.voter.id
-    sentences = [_what_happened(standing)]
+    quorum, seed = choice.quorum, choice.voter.id
+    sentences = [_what_happened(quorum)]
     if choice.method is Method.APPEND:
         sentences.append(
             f"Node {seed} gets a record at the end of its log, in the new epoch"
@@ -59,24 +59,24 @@ def summary(choice: Choice) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _what_happened(standing: QuorumAssessment) -> str:
-    ids = listed(voter.id for voter in standing.voters)
-    lost, gone = standing.lost, standing.without_log
-    if len(standing.voters) == 1:
-        if standing.is_lost:
+def _what_happened(quorum: SurveyedQuorum) -> str:
+    ids = listed(voter.id for voter in quorum.voters)
+    lost, gone = quorum.lost, quorum.without_log
+    if len(quorum.voters) == 1:
+        if quorum.is_lost:
             return f"The only voter, {ids}, is lost."
         if gone:
             return f"The only voter, {ids}, has no whole log any more."
         return f"The only voter, {ids}, is not lost. It leads alone, because you asked for it."
-    if standing.is_lost:
+    if quorum.is_lost:
         are = f"{listed(voter.id for voter in lost)} {'are' if len(lost) > 1 else 'is'}"
         return (
             f"Of the voters {ids}, {are} lost. The others are not a majority and cannot elect"
             " a leader."
         )
-    if len(gone) == len(standing.voters):
+    if len(gone) == len(quorum.voters):
         return f"Of the voters {ids}, none has a whole log any more."
-    if len(standing.voters) - len(gone) < standing.majority:
+    if len(quorum.voters) - len(gone) < quorum.majority:
         have = f"{listed(voter.id for voter in gone)} {'have' if len(gone) > 1 else 'has'}"
         return f"Of the voters {ids}, {have} no whole log any more. The others are not a majority."
     return (
@@ -88,9 +88,9 @@ def _what_happened(standing: QuorumAssessment) -> str:
 def why_seed(choice: Choice) -> str:
     """Why this one."""
     end = choice.seed.survey.end
-    if choice.standing.request.seed is not None:
+    if choice.quorum.request.seed is not None:
         return f"you asked for it; it {_end(choice.seed)}"
-    others = [host for host in choice.standing.present if host is not choice.seed]
+    others = [host for host in choice.quorum.present if host is not choice.seed]
     if not others:
         return (
             "it is the only voter whose directory is left; it is readable up to offset"
@@ -112,7 +112,7 @@ def _end(host: Host) -> str:
 
 def why_quarantined(choice: Choice) -> str:
     """Why an old voter must not simply run."""
-    old = choice.standing
+    old = choice.quorum
     if old.kraft_version == 0:
         return (
             "with its old settings it and others of the old voters can elect a leader among"

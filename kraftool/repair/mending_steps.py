@@ -13,10 +13,10 @@ from kraftool.repair.cases.model import Mend
 from kraftool.repair.live_majority import used_of
 from kraftool.repair.plan import Action, PlanStep
 from kraftool.repair.plan_file import PlanFile
-from kraftool.repair.quorum_assessment import QuorumAssessment, bootstrap_option
 from kraftool.repair.ranking import Host
+from kraftool.repair.start_order import StartOrder, start_steps
 from kraftool.repair.step_commands import copy_step, source_option
-from kraftool.repair.ways import StartOrder, start_steps
+from kraftool.repair.surveyed_quorum import SurveyedQuorum, bootstrap_option
 from kraftool.reports.election.assessment import RunningVoters
 from kraftool.reports.text.words import listed
 
@@ -24,9 +24,9 @@ _MOST_COPIED = 3
 """If a repair needs more files of another host, its whole metadata is copied."""
 
 
-def started_beside(standing: QuorumAssessment, running: RunningVoters) -> Iterator[PlanStep]:
+def started_beside(quorum: SurveyedQuorum, running: RunningVoters) -> Iterator[PlanStep]:
     """The starts of voters that do not run, where others do: those are not stopped for it."""
-    names = {host.node_id: host.name for host in standing.hosts if standing.votes(host)}
+    names = {host.node_id: host.name for host in quorum.hosts if quorum.votes(host)}
     able = [names[voter_id] for voter_id in running.to_start if voter_id in names]
     first = running.lacking
     if not running.running or not able or len(able) < first:
@@ -42,7 +42,7 @@ def started_beside(standing: QuorumAssessment, running: RunningVoters) -> Iterat
         action=Action.CHECK,
         hosts=tuple(names[voter_id] for voter_id in running.running if voter_id in names),
         text="they have a leader, and all of them have caught up with its log",
-        commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
+        commands=(f"kraftool quorum health{bootstrap_option(quorum)}",),
     )
     if able[first:]:
         yield PlanStep(
@@ -53,7 +53,7 @@ def started_beside(standing: QuorumAssessment, running: RunningVoters) -> Iterat
 
 
 def _beside_running(
-    standing: QuorumAssessment, mended: Sequence[str], live: Sequence[Host]
+    quorum: SurveyedQuorum, mended: Sequence[str], live: Sequence[Host]
 ) -> Iterator[PlanStep]:
     """Yield what comes before a repair that leaves a majority running."""
     names = listed(host.name for host in live)
@@ -67,7 +67,7 @@ def _beside_running(
         action=Action.CHECK,
         hosts=tuple(host.name for host in live),
         text="they have a leader. If they have none, stop every node and plan again",
-        commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
+        commands=(f"kraftool quorum health{bootstrap_option(quorum)}",),
     )
 
 
@@ -82,18 +82,18 @@ def _copied(mend: Mend, mended: Sequence[str]) -> tuple[PlanFile, ...]:
 
 
 def mending_steps(
-    standing: QuorumAssessment,
+    quorum: SurveyedQuorum,
     mends: Sequence[Mend],
     order: StartOrder | None,
     live: Sequence[Host],
 ) -> Iterator[PlanStep]:
     first = order.first if order is not None else ()
     mended = list(dict.fromkeys(mend.host.name for mend in mends))
-    by_name = {host.name: host for host in standing.hosts}
-    runs = any(host.survey.running for host in standing.hosts if host.name not in mended)
+    by_name = {host.name: host for host in quorum.hosts}
+    runs = any(host.survey.running for host in quorum.hosts if host.name not in mended)
     stops_all = not live and (bool(first) or any(mend.stops_all for mend in mends))
     if live:
-        yield from _beside_running(standing, mended, live)
+        yield from _beside_running(quorum, mended, live)
     elif stops_all:
         yield PlanStep(
             action=Action.STOP,
@@ -139,7 +139,7 @@ def mending_steps(
                 commands=(survey.command(apply),),
             )
     if first:
-        yield from start_steps(standing, first, is_stopped=True)
+        yield from start_steps(quorum, first, is_stopped=True)
     else:
         yield PlanStep(
             action=Action.START,
@@ -155,7 +155,7 @@ def mending_steps(
         commands=tuple(
             by_name[name].survey.command(
                 f"kraftool recover verify plan.yaml --dir {by_name[name].survey.directory}"
-                f"{bootstrap_option(standing)}"
+                f"{bootstrap_option(quorum)}"
             )
             for name in mended
         ),

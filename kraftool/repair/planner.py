@@ -27,16 +27,16 @@ from kraftool.repair.mending import mending_plan
 from kraftool.repair.missing_directory import missing_directory, refuse_missing_directories
 from kraftool.repair.plan import Plan, Risk
 from kraftool.repair.plan_check import refuse_contradiction
-from kraftool.repair.quorum_assessment import standing_of
 from kraftool.repair.ranking import host_names
 from kraftool.repair.read_directory import ReadDirectory
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Acceptance, PlanRequest
+from kraftool.repair.rest_behind_damage import with_rests_behind_damage
 from kraftool.repair.restorations import with_restorations
 from kraftool.repair.run_survey import with_runs_restored
 from kraftool.repair.survey import Survey
+from kraftool.repair.surveyed_quorum import surveyed_quorum
 from kraftool.repair.surveying import read_directories
-from kraftool.repair.whole_rest import with_whole_rests
 from kraftool.reports.text.words import listed
 
 Progress = Callable[[str, int], None]
@@ -155,11 +155,11 @@ def _asking_for_directories(
 
 
 def _plan_for(request: PlanRequest) -> Plan:
-    standing = standing_of(request)
-    is_lost = standing.is_lost or request.rollback is not None or request.seed is not None
+    quorum = surveyed_quorum(request)
+    is_lost = quorum.is_lost or request.rollback is not None or request.seed is not None
     if is_lost:
-        standing = with_whole_rests(standing)
-    plan = majority_plan(standing) if is_lost else mending_plan(standing)
-    refuse_second_leader(plan, standing)
+        quorum = with_rests_behind_damage(quorum)
+    plan = majority_plan(quorum) if is_lost else mending_plan(quorum)
+    refuse_second_leader(plan, quorum)
     refuse_contradiction(plan)
-    return with_restorations(doubted(plan, request), standing.hosts)
+    return with_restorations(doubted(plan, request), quorum.hosts)

@@ -26,9 +26,9 @@ from kraftool.repair.edit_builder import (
     Frame,
 )
 from kraftool.repair.plan import LostRecords, Method
-from kraftool.repair.quorum_assessment import QuorumAssessment, refuse_nameless
 from kraftool.repair.ranking import Host, beyond, is_ahead, is_voter
 from kraftool.repair.survey import Misfit, SurveyedState
+from kraftool.repair.surveyed_quorum import SurveyedQuorum, refuse_nameless
 
 EPOCH_MARGIN = 1000
 """Beyond every epoch that is known: an election a minute, for most of a day, on nodes that nobody
@@ -43,7 +43,7 @@ _JUMPING = frozenset({Method.SNAPSHOT_JUMP, Method.STATIC_PROPERTIES})
 class Choice:
     """The decision on the seed."""
 
-    standing: QuorumAssessment
+    quorum: SurveyedQuorum
     method: Method
     seed: Host
     source: Host
@@ -62,7 +62,7 @@ class Choice:
 
     @property
     def is_fenced(self) -> bool:
-        return self.cluster_id != self.standing.cluster_id
+        return self.cluster_id != self.quorum.cluster_id
 
     @property
     def voters_after(self) -> VoterSet:
@@ -70,12 +70,12 @@ class Choice:
 
     @property
     def static(self) -> bool:
-        return self.standing.kraft_version == 0
+        return self.quorum.kraft_version == 0
 
     @property
     def fenced_log_dirs(self) -> tuple[Host, ...]:
         """Further log directories of kept nodes, which get the new cluster id too."""
-        log_dirs = self.standing.log_dirs if self.is_fenced else ()
+        log_dirs = self.quorum.log_dirs if self.is_fenced else ()
         return tuple(log_dir for log_dir in log_dirs if not log_dir.survey.meta_complaint)
 
     @property
@@ -84,7 +84,7 @@ class Choice:
         own = (None, self.voter.directory_id)
         return tuple(
             voter
-            for voter in self.standing.voters
+            for voter in self.quorum.voters
             if voter.id != self.voter.id or voter.directory_id not in own
         )
 
@@ -93,7 +93,7 @@ class Choice:
         """The brokers of the state, and given nodes that their own state or settings call one."""
         own = {
             host.node_id
-            for host in self.standing.hosts
+            for host in self.quorum.hosts
             if host.node_id is not None and host.survey.is_broker
         }
         return frozenset({*self.state.brokers, *own})
@@ -104,10 +104,10 @@ class Choice:
         return self.brokers & ({voter.id for voter in self.quarantined} - {self.voter.id})
 
 
-def choose(standing: QuorumAssessment) -> Choice:
-    request = standing.request
-    seed = _seed(standing)
-    source = _source(standing, seed)
+def choose(quorum: SurveyedQuorum) -> Choice:
+    request = quorum.request
+    seed = _seed(quorum)
+    source = _source(quorum, seed)
     state = source.survey.state
     if request.rollback is not None and source.survey.earlier is not None:
         state = source.survey.earlier
@@ -123,30 +123,30 @@ def choose(standing: QuorumAssessment) -> Choice:
             hint="use another's with --set state=ID"
             + (", or give another --set rollback=OFFSET" if request.rollback is not None else ""),
         )
-    _refuse_others_endpoints(standing, seed)
-    if request.fence and request.cluster_id == standing.cluster_id:
+    _refuse_others_endpoints(quorum, seed)
+    if request.fence and request.cluster_id == quorum.cluster_id:
         raise KraftoolError(
             f"--set cluster.id={request.cluster_id} is already the cluster's id, so it fences"
             " nothing off",
             hint="leave it out: --fence generates a new one",
         )
-    left_out = _left_out(standing, source, state.end_offset)
-    method = _method(standing, seed, source)
+    left_out = _left_out(quorum, source, state.end_offset)
+    method = _method(quorum, seed, source)
     jumps = method is not Method.APPEND and not (
         method is Method.STATIC_PROPERTIES
         and request.method is not Method.SNAPSHOT_JUMP
-        and _can_stay(standing, seed, source)
-        and _all_known(standing, state)
+        and _can_stay(quorum, seed, source)
+        and _all_known(quorum, state)
     )
-    epoch = _epoch(standing)
-    voter = _voter(standing, seed)
+    epoch = _epoch(quorum)
+    voter = _voter(quorum, seed)
     lost = [
         beyond(host, source.survey, state.end_offset, state.last_epoch)
-        for host in (source, *standing.hosts)
+        for host in (source, *quorum.hosts)
     ]
     by_host = {lost_records.host: lost_records for lost_records in lost if lost_records is not None}
     return Choice(
-        standing=standing,
+        quorum=quorum,
         method=method,
         seed=seed,
         source=source,
@@ -155,34 +155,34 @@ def choose(standing: QuorumAssessment) -> Choice:
         jumps=jumps,
         voter=voter,
         frame=Frame(
-            offset=_offset(standing) if jumps else seed.survey.end.offset,
+            offset=_offset(quorum) if jumps else seed.survey.end.offset,
             epoch=epoch,
-            kraft_version=standing.kraft_version,
-            voters=VoterSet.of(voter) if standing.kraft_version > 0 else NO_VOTERS,
+            kraft_version=quorum.kraft_version,
+            voters=VoterSet.of(voter) if quorum.kraft_version > 0 else NO_VOTERS,
             timestamp_ms=request.now_ms,
         ),
         lost_records=tuple(by_host.values()),
         left_out=left_out if jumps else (),
-        cluster_id=request.cluster_id if request.fence else standing.cluster_id,
+        cluster_id=request.cluster_id if request.fence else quorum.cluster_id,
     )
 
 
-def _seed(standing: QuorumAssessment) -> Host:
+def _seed(quorum: SurveyedQuorum) -> Host:
     """The best voter that is left: the last valid epoch first, then the offset."""
-    wanted = standing.request.seed
+    wanted = quorum.request.seed
     if wanted is not None:
-        host = standing.host_of(wanted)
+        host = quorum.host_of(wanted)
         if host is None:
             raise KraftoolError(
                 f"--set seed={wanted}: no directory of node {wanted} was given",
                 hint="give its directory, formatted for this cluster if it is a new controller",
             )
         return host
-    candidates = [host for host in standing.present if host.survey.state is not None]
+    candidates = [host for host in quorum.present if host.survey.state is not None]
     if not candidates:
-        for nameless_host in standing.nameless:
+        for nameless_host in quorum.nameless:
             refuse_nameless(nameless_host)
-            _refuse_without_ids(standing, nameless_host)
+            _refuse_without_ids(quorum, nameless_host)
         raise KraftoolError(
             "no voter's directory is left that could be the seed",
             hint="format a new controller for this cluster (kraftool format -N), give its"
@@ -192,13 +192,13 @@ def _seed(standing: QuorumAssessment) -> Host:
     return max(candidates, key=lambda host: (host.rank, host.survey.intact))
 
 
-def _source(standing: QuorumAssessment, seed: Host) -> Host:
+def _source(quorum: SurveyedQuorum, seed: Host) -> Host:
     """Return whose state it is: the best one, also a broker's, so that nothing that is left is
     lost.
     """
-    wanted = standing.request.state
+    wanted = quorum.request.state
     if wanted is not None:
-        host = standing.host_of(wanted)
+        host = quorum.host_of(wanted)
         if host is None or host.survey.state is None:
             raise KraftoolError(
                 f"--set state={wanted}: there is no state of node {wanted}",
@@ -207,7 +207,7 @@ def _source(standing: QuorumAssessment, seed: Host) -> Host:
         return host
     usable = [
         host
-        for host in standing.hosts
+        for host in quorum.hosts
         if host.survey.state is not None
         and host.survey.state.records_sha256
         and host.survey.state.whole
@@ -218,9 +218,9 @@ def _source(standing: QuorumAssessment, seed: Host) -> Host:
     return seed if seed in usable and seed.rank == best.rank else best
 
 
-def _refuse_others_endpoints(standing: QuorumAssessment, seed: Host) -> None:
+def _refuse_others_endpoints(quorum: SurveyedQuorum, seed: Host) -> None:
     """Only the one voter of the new quorum is written down with its endpoints."""
-    others = [id_ for id_, _ in standing.request.endpoints if id_ != seed.node_id]
+    others = [id_ for id_, _ in quorum.request.endpoints if id_ != seed.node_id]
     if others:
         raise KraftoolError(
             f"--set endpoint.{others[0]}=…: {seed.name} is the only voter from now on, and no"
@@ -229,10 +229,10 @@ def _refuse_others_endpoints(standing: QuorumAssessment, seed: Host) -> None:
         )
 
 
-def _left_out(standing: QuorumAssessment, source: Host, end: int) -> tuple[Misfit, ...]:
+def _left_out(quorum: SurveyedQuorum, source: Host, end: int) -> tuple[Misfit, ...]:
     """Records of the state's log that do not fit it, which a replay passed over. One that was asked
     for has to be among them."""
-    log, wanted = source.survey.log, standing.request.poison
+    log, wanted = source.survey.log, quorum.request.poison
     known = log.misfits if log is not None else ()
     if wanted is not None and not any(
         misfit.base_offset <= wanted <= misfit.last_offset for misfit in known
@@ -246,43 +246,43 @@ def _left_out(standing: QuorumAssessment, source: Host, end: int) -> tuple[Misfi
     return tuple(misfit for misfit in known if misfit.offset < end)
 
 
-def _nobody_ahead(standing: QuorumAssessment, seed: Host, source: Host) -> bool:
+def _nobody_ahead(quorum: SurveyedQuorum, seed: Host, source: Host) -> bool:
     end = seed.survey.end
     return source is seed and not any(
-        is_ahead(host.survey, end) for host in standing.hosts if host is not seed
+        is_ahead(host.survey, end) for host in quorum.hosts if host is not seed
     )
 
 
-def _can_stay(standing: QuorumAssessment, seed: Host, source: Host) -> bool:
+def _can_stay(quorum: SurveyedQuorum, seed: Host, source: Host) -> bool:
     """True if the seed can go on with its own log: whole, all of it wanted, and nobody ahead."""
     log = seed.survey.log
     return (
-        _nobody_ahead(standing, seed, source)
+        _nobody_ahead(quorum, seed, source)
         and log is not None
         and log.intact_end == seed.survey.end.offset
         and seed.survey.intact
-        and standing.request.rollback is None
+        and quorum.request.rollback is None
         and not log.misfits
     )
 
 
-def _all_known(standing: QuorumAssessment, state: SurveyedState) -> bool:
+def _all_known(quorum: SurveyedQuorum, state: SurveyedState) -> bool:
     """True if every registered node was looked at, but for voters that are lost."""
-    known = {host.node_id for host in standing.hosts if host.has_metadata}
-    registered = {*state.brokers, *state.controllers} - standing.lost.ids
+    known = {host.node_id for host in quorum.hosts if host.has_metadata}
+    registered = {*state.brokers, *state.controllers} - quorum.lost.ids
     return registered <= known
 
 
-def _method(standing: QuorumAssessment, seed: Host, source: Host) -> Method:
-    request, state = standing.request, source.survey.state
-    if standing.kraft_version == 0:
+def _method(quorum: SurveyedQuorum, seed: Host, source: Host) -> Method:
+    request, state = quorum.request, source.survey.state
+    if quorum.kraft_version == 0:
         if request.method not in (None, *_JUMPING):
             raise KraftoolError(
                 f"--method {request.method}: at kraft.version 0 the voters are a setting",
                 hint="use --method static-properties",
             )
         return Method.STATIC_PROPERTIES
-    can_append = _can_stay(standing, seed, source) and is_voter(seed, standing.voters)
+    can_append = _can_stay(quorum, seed, source) and is_voter(seed, quorum.voters)
     if request.method is Method.APPEND:
         if not can_append:
             raise KraftoolError(
@@ -298,13 +298,13 @@ def _method(standing: QuorumAssessment, seed: Host, source: Host) -> Method:
         )
     if request.method is Method.SNAPSHOT_JUMP or request.fence or not can_append:
         return Method.SNAPSHOT_JUMP
-    known = state is not None and _all_known(standing, state)
+    known = state is not None and _all_known(quorum, state)
     return Method.APPEND if known else Method.SNAPSHOT_JUMP
 
 
-def _epoch(standing: QuorumAssessment) -> int:
+def _epoch(quorum: SurveyedQuorum) -> int:
     """Above every epoch that is known; one that leaves no room above it is false."""
-    highest, wanted = standing.highest_epoch, standing.request.epoch
+    highest, wanted = quorum.highest_epoch, quorum.request.epoch
     has_room = highest < LARGEST_EPOCH - EPOCH_MARGIN
     least = highest if has_room else 0
     if wanted is not None:
@@ -322,11 +322,11 @@ def _epoch(standing: QuorumAssessment) -> int:
     return highest + EPOCH_MARGIN
 
 
-def _offset(standing: QuorumAssessment) -> int:
+def _offset(quorum: SurveyedQuorum) -> int:
     """Above every offset that is known; one that leaves no room above it is false."""
-    reach, wanted = standing.reach, standing.request.offset
+    reach, wanted = quorum.reach, quorum.request.offset
     has_room = reach < _LARGEST_OFFSET - OFFSET_MARGIN
-    least = reach if has_room else max(host.survey.end.offset for host in standing.hosts)
+    least = reach if has_room else max(host.survey.end.offset for host in quorum.hosts)
     if wanted is not None:
         if not least < wanted < _LARGEST_OFFSET:
             raise KraftoolError(
@@ -342,12 +342,12 @@ def _offset(standing: QuorumAssessment) -> int:
     return reach + OFFSET_MARGIN
 
 
-def _voter(standing: QuorumAssessment, seed: Host) -> Voter:
+def _voter(quorum: SurveyedQuorum, seed: Host) -> Voter:
     """The seed as the one voter, with where it is reached."""
-    known = standing.voters.get(seed.node_id)
+    known = quorum.voters.get(seed.node_id)
     refuse_nameless(seed)
     assert seed.node_id is not None, "or it is refused"
-    endpoints = standing.request.endpoints_of(seed.node_id)
+    endpoints = quorum.request.endpoints_of(seed.node_id)
     if not endpoints and known is not None:
         endpoints = _reachable(known.endpoints)
     if not endpoints and seed.survey.settings is not None:
@@ -358,8 +358,8 @@ def _voter(standing: QuorumAssessment, seed: Host) -> Voter:
             hint=f"set it: --set endpoint.{seed.node_id}=CONTROLLER://host:9093, or name its"
             " server.properties instead of the directory",
         )
-    _refuse_without_ids(standing, seed)
-    if standing.kraft_version == 0:
+    _refuse_without_ids(quorum, seed)
+    if quorum.kraft_version == 0:
         return Voter(
             key=ReplicaKey(seed.node_id),
             endpoints=dict(islice(endpoints.items(), 1)),
@@ -369,7 +369,7 @@ def _voter(standing: QuorumAssessment, seed: Host) -> Voter:
     return Voter(
         key=ReplicaKey(seed.node_id, seed.survey.identity.directory_id),
         endpoints=endpoints,
-        kraft_version=VersionRange(supported.min, max(supported.max, standing.kraft_version)),
+        kraft_version=VersionRange(supported.min, max(supported.max, quorum.kraft_version)),
     )
 
 
@@ -379,19 +379,19 @@ def _reachable(endpoints: Endpoints) -> Endpoints:
     }
 
 
-def _refuse_without_ids(standing: QuorumAssessment, seed: Host) -> None:
+def _refuse_without_ids(quorum: SurveyedQuorum, seed: Host) -> None:
     """A voter of the new quorum goes by its meta.properties, which a plan relies on."""
     survey = seed.survey
-    has_ids = standing.kraft_version == 0 or survey.identity.directory_id
+    has_ids = quorum.kraft_version == 0 or survey.identity.directory_id
     if not survey.meta_complaint and has_ids:
         return
-    known = standing.voters.get(seed.node_id)
-    cluster_id = standing.cluster_id or "CLUSTER_ID"
+    known = quorum.voters.get(seed.node_id)
+    cluster_id = quorum.cluster_id or "CLUSTER_ID"
     lines = ["version=1", f"cluster.id={cluster_id}", f"node.id={seed.node_id}"]
     if known is not None and known.directory_id:
         lines.append(f"directory.id={known.directory_id}")
     hint = f"write it by hand first, and plan again: {', '.join(lines)}, one per line"
-    if not standing.cluster_id:
+    if not quorum.cluster_id:
         hint += "; CLUSTER_ID is in the meta.properties of every other node, brokers too"
     why = survey.meta_complaint or "it has no directory.id, but a voter needs one"
     raise KraftoolError(f"{survey.path} cannot be the seed: meta.properties: {why}", hint=hint)

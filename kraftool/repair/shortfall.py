@@ -11,45 +11,45 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from kraftool.repair.plan import LostRecords, Risk
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host, beyond
 from kraftool.repair.request import Acceptance
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 from kraftool.reports.text.words import listed
 
 Shortfall = tuple[tuple[Risk, ...], LostRecords | None]
 
 
 def shortfall(
-    standing: QuorumAssessment, replaced: Collection[str] = (), sources: Collection[str] = ()
+    quorum: SurveyedQuorum, replaced: Collection[str] = (), sources: Collection[str] = ()
 ) -> Iterator[Shortfall]:
     """Yield what the quorum would go on without, with hosts whose log is made anew, and those that
     it is made from.
     """
-    if not standing.voters or any(host.survey.running for host in standing.hosts):
+    if not quorum.voters or any(host.survey.running for host in quorum.hosts):
         return
-    yield from unconfirmed(standing, replaced)
-    if not standing.lost and not standing.missing:
-        yield from _only_others_have(standing, sources)
+    yield from unconfirmed(quorum, replaced)
+    if not quorum.lost and not quorum.missing:
+        yield from _only_others_have(quorum, sources)
 
 
-def unconfirmed(standing: QuorumAssessment, replaced: Collection[str] = ()) -> Iterator[Shortfall]:
+def unconfirmed(quorum: SurveyedQuorum, replaced: Collection[str] = ()) -> Iterator[Shortfall]:
     """The proof by a snapshot that voters lost what they confirmed."""
-    if not standing.voters or any(host.survey.running for host in standing.hosts):
+    if not quorum.voters or any(host.survey.running for host in quorum.hosts):
         return
-    end = standing.leader.survey.end
+    end = quorum.leader.survey.end
     known = [
         (whole_snapshot.offset, host.name)
-        for host in standing.hosts
+        for host in quorum.hosts
         for whole_snapshot in host.survey.whole_snapshots
         if whole_snapshot.offset <= end.offset and whole_snapshot.epoch <= end.epoch
     ]
     committed, name = max(known, default=(0, ""))
     short = [
         host
-        for host in standing.present
+        for host in quorum.present
         if host.survey.end.offset < committed and host.name not in replaced
     ]
-    if len(standing.voters) - len(short) < standing.majority:
+    if len(quorum.voters) - len(short) < quorum.majority:
         ends = listed(f"{host.name} ends at {host.survey.end.offset}" for host in short)
         text = f"{name} has a snapshot at {committed}. A majority had confirmed the log up to"
         text += f" there, but {ends}: what these lost may have been committed, and they could elect"
@@ -57,11 +57,11 @@ def unconfirmed(standing: QuorumAssessment, replaced: Collection[str] = ()) -> I
         yield (Risk(word=Acceptance.AHEAD.value, text=text),), None
 
 
-def _only_others_have(standing: QuorumAssessment, sources: Collection[str]) -> Iterator[Shortfall]:
-    best = max(standing.present, key=lambda host: host.rank, default=None)
+def _only_others_have(quorum: SurveyedQuorum, sources: Collection[str]) -> Iterator[Shortfall]:
+    best = max(quorum.present, key=lambda host: host.rank, default=None)
     if best is None:
         return
-    others = [host for host in standing.hosts if not standing.votes(host)]
+    others = [host for host in quorum.hosts if not quorum.votes(host)]
     for other in others:
         lost_records = _more(other, best)
         if lost_records is not None and other.name not in sources:

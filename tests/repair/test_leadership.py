@@ -19,9 +19,9 @@ from kraftool.repair.leadership import (
 )
 from kraftool.repair.plan import Action, Plan
 from kraftool.repair.planner import read_quorum
-from kraftool.repair.quorum_assessment import QuorumAssessment, standing_of
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest
+from kraftool.repair.surveyed_quorum import SurveyedQuorum, surveyed_quorum
 from tests.repair.directories import EQUAL, NOW, Quorum, batches
 from tests.repair.incident_trials import Verdict, tried
 from tests.repair.incidents import Incident, NoIncident
@@ -31,9 +31,11 @@ pytestmark = pytest.mark.slow
 VOTERS = (1, 2, 3)
 
 
-def standing(quorum: Quorum) -> QuorumAssessment:
+def surveyed(quorum: Quorum) -> SurveyedQuorum:
     paths = [str(quorum[directory]) for directory in quorum.directories]
-    return standing_of(read_quorum(paths, now_ms=NOW).asked(PlanRequest(surveys=(), now_ms=NOW)))
+    return surveyed_quorum(
+        read_quorum(paths, now_ms=NOW).asked(PlanRequest(surveys=(), now_ms=NOW))
+    )
 
 
 def stale(quorum: Quorum, *nodes: int) -> None:
@@ -53,7 +55,7 @@ def stale(quorum: Quorum, *nodes: int) -> None:
 
 
 def memories(quorum: Quorum, plan: Plan) -> dict[int, EpochMemory]:
-    known = standing(quorum)
+    known = surveyed(quorum)
     hosts = {voter: known.host_of(voter) for voter in VOTERS}
     return {
         node: memory_after(plan, known, host) for node, host in hosts.items() if host is not None
@@ -79,9 +81,9 @@ def test_a_plan_by_which_an_epoch_would_be_led_twice_is_refused(
     stale(quorum, 2, 3)
     asked = ("rebuild=1", "from=2")
     with monkeypatch.context() as patched:
-        patched.setattr(planner, "refuse_second_leader", lambda plan, standing: None)
+        patched.setattr(planner, "refuse_second_leader", lambda plan, quorum: None)
         plan = quorum.plan(*asked, accept=["ahead"])
-    assert led_epoch(standing(quorum)) == 6
+    assert led_epoch(surveyed(quorum)) == 6
     assert can_lead_again(memories(quorum, plan), 6)
     with pytest.raises(PlanRefused, match="epoch 6 had a leader") as refused:
         quorum.plan(*asked, accept=["ahead"])
@@ -119,7 +121,7 @@ def test_lost_promises_make_no_second_leader(quorum: Quorum, missing: tuple[int,
         (quorum.partition(node) / "quorum-state").unlink()
     plan = quorum.plan()
     known = memories(quorum, plan)
-    epoch = led_epoch(standing(quorum))
+    epoch = led_epoch(surveyed(quorum))
     assert epoch == (7 if len(missing) > 1 else 6)
     assert not can_lead_again(known, epoch)
     if missing:
@@ -133,7 +135,7 @@ def test_generated_incidents_leave_no_second_leader(
     """Each plan of the trials, also those of ways that the operator tries after a refusal."""
     voters_looked_at = 0
 
-    def watched(plan: Plan, known: QuorumAssessment) -> None:
+    def watched(plan: Plan, known: SurveyedQuorum) -> None:
         nonlocal voters_looked_at
         refuse_second_leader(plan, known)
         starts = [step.hosts for step in plan.steps if step.action is Action.START]

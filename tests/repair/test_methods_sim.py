@@ -174,13 +174,13 @@ def test_a_method_that_goes_not_far_enough_is_caught(
     if margin == "EPOCH_MARGIN":
         with pytest.raises(PlanRefused, match="could elect another leader"):
             first(case, tmp_path / "checked")
-    monkeypatch.setattr(planner, "refuse_second_leader", lambda plan, standing: None)
+    monkeypatch.setattr(planner, "refuse_second_leader", lambda plan, quorum: None)
     assert first(case, tmp_path).violation
 
 
 def test_a_state_that_is_not_the_best_is_told_as_a_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seed_choice, "_source", lambda standing, seed: seed)
+    monkeypatch.setattr(seed_choice, "_source", lambda quorum, seed: seed)
     with pytest.raises(PlanRefused, match=r"records? from offset .* that will be lost"):
         list(played(replace(JUMP, returns=Return.NEVER), range(60), tmp_path))

@@ -20,31 +20,31 @@ from kraftool.repair.edit_builder import (
     voters_appended,
 )
 from kraftool.repair.plan import RequiredSetting
-from kraftool.repair.quorum_assessment import QuorumAssessment, refuse_missing
 from kraftool.repair.ranking import Host, are_identical
+from kraftool.repair.surveyed_quorum import SurveyedQuorum, refuse_missing
 
 STATIC_VOTERS = "controller.quorum.voters"
 BOOTSTRAP_SERVERS = "controller.quorum.bootstrap.servers"
 
 
-def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
+def asked_for(quorum: SurveyedQuorum) -> Iterator[Mend]:
     """`--set endpoint.ID=LISTENER://HOST:PORT`, for each voter that moved."""
-    request = standing.request
+    request = quorum.request
     if not request.endpoints:
         return
     for id_, _ in request.endpoints:
-        if id_ not in standing.voters.ids:
+        if id_ not in quorum.voters.ids:
             raise KraftoolError(f"--set endpoint.{id_}=…: node {id_} is not a voter")
-    after = new_voters(standing)
-    if standing.kraft_version == 0:
-        yield from _static(standing, after)
+    after = new_voters(quorum)
+    if quorum.kraft_version == 0:
+        yield from _static(quorum, after)
         return
-    refuse_missing(standing)
-    same = _majority_alike(standing)
+    refuse_missing(quorum)
+    same = _majority_alike(quorum)
     frame = Frame(
         offset=same[0].survey.end.offset,
-        epoch=standing.highest_epoch + 1,
-        kraft_version=standing.kraft_version,
+        epoch=quorum.highest_epoch + 1,
+        kraft_version=quorum.kraft_version,
         voters=after,
         timestamp_ms=request.now_ms,
     )
@@ -64,7 +64,7 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
                 quorum_state_of(
                     survey,
                     frame.epoch,
-                    standing.kraft_version,
+                    quorum.kraft_version,
                     [],
                     "the record's epoch; no vote was given in it",
                 ),
@@ -74,31 +74,31 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         )
 
 
-def new_voters(standing: QuorumAssessment) -> VoterSet:
+def new_voters(quorum: SurveyedQuorum) -> VoterSet:
     """The voters as they are reached from now on; of listeners not named the old place."""
     voters = []
-    for voter in standing.voters:
-        new_endpoints = standing.request.endpoints_of(voter.id)
-        kept = {} if standing.kraft_version == 0 and new_endpoints else voter.endpoints
+    for voter in quorum.voters:
+        new_endpoints = quorum.request.endpoints_of(voter.id)
+        kept = {} if quorum.kraft_version == 0 and new_endpoints else voter.endpoints
         voters.append(replace(voter, endpoints={**new_endpoints, **kept, **new_endpoints}))
     return VoterSet.of(*voters)
 
 
-def _majority_alike(standing: QuorumAssessment) -> list[Host]:
+def _majority_alike(quorum: SurveyedQuorum) -> list[Host]:
     """The voters with the best log, which have to be a majority, all the same to their ends."""
-    best = max(standing.present, key=lambda host: host.rank, default=None)
+    best = max(quorum.present, key=lambda host: host.rank, default=None)
     alike = [
         host
-        for host in standing.present
+        for host in quorum.present
         if best is not None and are_identical(host.survey, best.survey) and host.survey.intact
     ]
-    if len(alike) < standing.majority:
+    if len(alike) < quorum.majority:
         ends = ", ".join(
             f"{host.name} at {host.survey.end.offset} of epoch {host.survey.end.epoch}"
-            for host in standing.present
+            for host in quorum.present
         )
         raise KraftoolError(
-            f"the logs of only {len(alike)} voters end alike, but {standing.majority} are"
+            f"the logs of only {len(alike)} voters end alike, but {quorum.majority} are"
             f" needed: {ends}. The same record at the end of different logs would make two"
             " histories",
             hint="rebuild one that is behind from the best first (--set rebuild=ID). Or let the"
@@ -107,9 +107,9 @@ def _majority_alike(standing: QuorumAssessment) -> list[Host]:
     return alike
 
 
-def _static(standing: QuorumAssessment, after: VoterSet) -> Iterator[Mend]:
+def _static(quorum: SurveyedQuorum, after: VoterSet) -> Iterator[Mend]:
     value = ",".join(static_voter(voter) for voter in after if voter.endpoint)
-    for host in standing.hosts:
+    for host in quorum.hosts:
         yield Mend(
             case="endpoints",
             host=host,

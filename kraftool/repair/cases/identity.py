@@ -18,12 +18,12 @@ from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import can_be_source
 from kraftool.repair.edit_builder import meta_properties_of
 from kraftool.repair.plan import Edit, RequiredSetting, Risk
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
 from kraftool.repair.request import Acceptance
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 
 
-def meta_properties(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def meta_properties(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     survey = host.survey
     if not survey.meta_complaint:
         return
@@ -34,7 +34,7 @@ def meta_properties(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             " show which node it belongs to",
             hint="name the node's server.properties instead of the directory",
         )
-    if not standing.cluster_id:
+    if not quorum.cluster_id:
         raise KraftoolError(
             f"{host.name}: meta.properties: {survey.meta_complaint}. No directory shows the"
             " cluster id",
@@ -42,8 +42,8 @@ def meta_properties(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         )
     directory_id = survey.identity.directory_id
     if host.has_metadata:
-        directory_id = directory_id or _recorded(standing, node_id) or _registered(host)
-    elif host in standing.renamed and host is standing.host_of(node_id):
+        directory_id = directory_id or _recorded(quorum, node_id) or _registered(host)
+    elif host in quorum.renamed and host is quorum.host_of(node_id):
         raise KraftoolError(
             f"{host.name}: {survey.path} belongs to voter {node_id}, but has neither"
             " meta.properties nor metadata. With its old ids it would vote without its old"
@@ -55,13 +55,13 @@ def meta_properties(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         case="meta-properties",
         host=host,
         text=f"{host.name}: meta.properties: {survey.meta_complaint}. The plan writes it again, for"
-        f" node {node_id} of cluster {standing.cluster_id}"
+        f" node {node_id} of cluster {quorum.cluster_id}"
         + (f", with the directory id {directory_id} that it had" if directory_id else ""),
-        edits=(_written(standing, host, directory_id),),
+        edits=(_written(quorum, host, directory_id),),
     )
 
 
-def other_nodes_disk(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def other_nodes_disk(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     """A directory that the server.properties of another node leads to, as of swapped disks."""
     wanted = own_node_id(host)
     if not wanted:
@@ -98,13 +98,13 @@ def configuring(setting: RequiredSetting, directory: str) -> str:
     return f"in its server.properties remove {setting.key}"
 
 
-def directory_id(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def directory_id(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     """A voter's directory that calls itself otherwise than the record of the voters."""
     survey = host.survey
-    if host not in standing.renamed or survey.meta_complaint or not can_be_source(host):
+    if host not in quorum.renamed or survey.meta_complaint or not can_be_source(host):
         return  # of a log that is not whole something else is made, and that is not its own
-    wanted = _recorded(standing, host.node_id)
-    if not wanted or standing.kraft_version == 0:
+    wanted = _recorded(quorum, host.node_id)
+    if not wanted or quorum.kraft_version == 0:
         return
     old_id = survey.identity.directory_id
     yield Mend(
@@ -112,7 +112,7 @@ def directory_id(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         host=host,
         text=f"{host.name}: its directory.id is {old_id or 'missing'}, but the voter's is {wanted}:"
         " the node observes and does not vote. The plan restores the id",
-        edits=(_written(standing, host, wanted),),
+        edits=(_written(quorum, host, wanted),),
         risks=(
             Risk(
                 word=Acceptance.OWN_LOG.value,
@@ -125,8 +125,8 @@ def directory_id(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     )
 
 
-def _recorded(standing: QuorumAssessment, node_id: int | None) -> str:
-    voter = standing.voters.get(node_id)
+def _recorded(quorum: SurveyedQuorum, node_id: int | None) -> str:
+    voter = quorum.voters.get(node_id)
     return (voter.directory_id if voter is not None else None) or ""
 
 
@@ -136,13 +136,13 @@ def _registered(host: Host) -> str:
     return known[0] if len(known) == 1 else ""
 
 
-def _written(standing: QuorumAssessment, host: Host, directory_id: str) -> Edit:
+def _written(quorum: SurveyedQuorum, host: Host, directory_id: str) -> Edit:
     meta = MetaProperties(
         version=1,
-        cluster_id=standing.cluster_id,
+        cluster_id=quorum.cluster_id,
         node_id=host.node_id,
         directory_id=directory_id or None,
     )
     return meta_properties_of(
-        host.survey, meta, standing.request.now_ms, "identifies the directory as before"
+        host.survey, meta, quorum.request.now_ms, "identifies the directory as before"
     )

@@ -16,11 +16,11 @@ from kraftool.repair.cases.snapshots import bad_removed
 from kraftool.repair.edit_builder import before, cut_at_break, epochs_removed, removals
 from kraftool.repair.plan import Edit, LostRecords, Piece, Risk
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host, behind_damage
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Acceptance
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 from kraftool.reports.text.words import listed, many, offsets
 
 _LOG_FILES = frozenset(
@@ -31,7 +31,7 @@ _LOG_FILES = frozenset(
 )  # fmt: skip
 
 
-def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def find(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     log = host.survey.log
     if log is None or log.broken is None:
         return
@@ -40,7 +40,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         after = f"after offset {broken.offset - 1}"
         if log.intact_end == log.start_offset:
             after = "and no record before it"
-        if not (host.lost_log and standing.votes(host)):
+        if not (host.lost_log and quorum.votes(host)):
             yield Mend(
                 case="torn-tail",
                 host=host,
@@ -53,9 +53,9 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         f"its log is damaged from offset {broken.offset} on ({broken.reason};"
         f" {_no_bit(host)}), with {many(broken.lost_batches, 'whole batch')} after the damage"
     )
-    mends = list(rebuilt(standing, host, why))
+    mends = list(rebuilt(quorum, host, why))
     if not mends:
-        _refuse_where_another_goes_further(standing, host, why)
+        _refuse_where_another_goes_further(quorum, host, why)
     yield from mends or [_alone(host, log, broken, why)]
 
 
@@ -67,9 +67,9 @@ def _no_bit(host: Host) -> str:
     return "no single bit explains it"
 
 
-def _refuse_where_another_goes_further(standing: QuorumAssessment, host: Host, why: str) -> None:
+def _refuse_where_another_goes_further(quorum: SurveyedQuorum, host: Host, why: str) -> None:
     """A damaged directory may be mended by itself, and then be the source of this one."""
-    best = max(standing.present, key=lambda other: other.rank, default=host)
+    best = max(quorum.present, key=lambda other: other.rank, default=host)
     if best.rank > host.rank:
         end = best.survey.end
         raise PlanRefused(

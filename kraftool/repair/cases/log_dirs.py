@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from kraftool.decoders.names import META_PROPERTIES
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 
 _KEPT = ".before-recovery"
 
@@ -21,14 +21,14 @@ def cluster_id_command(log_dir: Host, cluster_id: str) -> str:
     return _changed(log_dir, f"s/^cluster[.]id=.*/cluster.id={cluster_id}/")
 
 
-def find(standing: QuorumAssessment, log_dir: Host) -> Iterator[Mend]:
+def find(quorum: SurveyedQuorum, log_dir: Host) -> Iterator[Mend]:
     """A meta.properties that is lost or damaged, or has the directory.id of another directory of
     its node, as a copied one has: Kafka exits on both."""
     survey = log_dir.survey
-    node = standing.host_of(log_dir.node_id) if log_dir.node_id is not None else None
+    node = quorum.host_of(log_dir.node_id) if log_dir.node_id is not None else None
     if node is None:
         return
-    own = [other for other in (node, *standing.log_dirs) if other.node_id == log_dir.node_id]
+    own = [other for other in (node, *quorum.log_dirs) if other.node_id == log_dir.node_id]
     others = [other for other in own if other is not log_dir]
     registered = {known for other in own for known in other.survey.registered_directories}
     left = registered - {other.survey.identity.directory_id for other in others}
@@ -39,7 +39,7 @@ def find(standing: QuorumAssessment, log_dir: Host) -> Iterator[Mend]:
             host=node,
             text=f"{node.name}: {survey.path}: meta.properties: {survey.meta_complaint}."
             f" {_which(known_id)}",
-            commands=tuple(_written(standing, log_dir, known_id)),
+            commands=tuple(_written(quorum, log_dir, known_id)),
         )
         return
     directory_id = survey.identity.directory_id
@@ -68,12 +68,12 @@ def _changed(log_dir: Host, change: str) -> str:
     return survey.command(f"sed -i{_KEPT} '{change}' {survey.directory}/{META_PROPERTIES}")
 
 
-def _written(standing: QuorumAssessment, log_dir: Host, directory_id: str) -> Iterator[str]:
+def _written(quorum: SurveyedQuorum, log_dir: Host, directory_id: str) -> Iterator[str]:
     survey = log_dir.survey
     file = f"{survey.directory}/{META_PROPERTIES}"
     if any(one.target.path == META_PROPERTIES for one in survey.files):
         yield survey.command(f"cp -p {file} {file}{_KEPT}")
-    lines = ["version=1", f"cluster.id={standing.cluster_id}", f"node.id={log_dir.node_id}"]
+    lines = ["version=1", f"cluster.id={quorum.cluster_id}", f"node.id={log_dir.node_id}"]
     lines += [f"directory.id={directory_id}"] if directory_id else []
     words = " ".join(f"'{line}'" for line in lines)
     yield survey.command(f"printf '%s\\n' {words} > {file}")

@@ -15,17 +15,17 @@ from kraftool.repair.cases.model import Mend
 from kraftool.repair.edit_builder import before, epochs_removed
 from kraftool.repair.plan import Edit, Piece
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
-from kraftool.repair.quorum_assessment import QuorumAssessment, refuse_missing
 from kraftool.repair.ranking import Host, is_voter
 from kraftool.repair.survey import Misfit
+from kraftool.repair.surveyed_quorum import SurveyedQuorum, refuse_missing
 
 
-def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
-    wanted = standing.request.poison
+def asked_for(quorum: SurveyedQuorum) -> Iterator[Mend]:
+    wanted = quorum.request.poison
     if wanted is None:
         return
-    refuse_missing(standing)
-    misfits = [(host, _misfit(host, wanted)) for host in standing.hosts]
+    refuse_missing(quorum)
+    misfits = [(host, _misfit(host, wanted)) for host in quorum.hosts]
     having = [(host, misfit) for host, misfit in misfits if misfit is not None]
     if not having:
         raise KraftoolError(
@@ -52,7 +52,7 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
             " --set rebuild=ID",
         )
     for host, misfit in having:
-        yield _replaced(standing, host, misfit)
+        yield _replaced(quorum, host, misfit)
 
 
 def _misfit(host: Host, offset: int) -> Misfit | None:
@@ -63,7 +63,7 @@ def _misfit(host: Host, offset: int) -> Misfit | None:
     )
 
 
-def _replaced(standing: QuorumAssessment, host: Host, misfit: Misfit) -> Mend:
+def _replaced(quorum: SurveyedQuorum, host: Host, misfit: Misfit) -> Mend:
     target = PlanFile(kind=PlanFileKind.SEGMENT, name=write_segment_name(misfit.segment, ".log"))
     old = before(host.survey, target)
     assert old is not None, "a misfit is in a segment that is there"
@@ -81,7 +81,7 @@ def _replaced(standing: QuorumAssessment, host: Host, misfit: Misfit) -> Mend:
     )
     count = misfit.last_offset - misfit.base_offset + 1
     what = "1 record gives" if count == 1 else f"{count} records of one batch give"
-    who = "" if is_voter(host, standing.voters) else ", which only follows"
+    who = "" if is_voter(host, quorum.voters) else ", which only follows"
     return Mend(
         case="poison",
         host=host,

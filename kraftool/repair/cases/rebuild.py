@@ -23,35 +23,35 @@ from kraftool.repair.edit_builder import (
 )
 from kraftool.repair.plan import Edit, Fingerprint, Piece, Risk
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host, beyond, is_voter
 from kraftool.repair.request import Acceptance
 from kraftool.repair.survey import Survey
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 from kraftool.reports.text.words import listed
 
 _LOG = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
 
 
-def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
+def asked_for(quorum: SurveyedQuorum) -> Iterator[Mend]:
     """`--set rebuild=ID`, with `from=ID` where the best one is not wanted."""
-    wanted = standing.request.rebuild
+    wanted = quorum.request.rebuild
     if wanted is None:
         return
-    host = standing.host_of(wanted)
+    host = quorum.host_of(wanted)
     if host is None:
         raise KraftoolError(
             f"--set rebuild={wanted}: no directory of node {wanted} was given",
             hint="give it. If its meta.properties is lost, name its server.properties instead",
         )
     source = None
-    if standing.request.source is not None:
-        source = standing.host_of(standing.request.source)
+    if quorum.request.source is not None:
+        source = quorum.host_of(quorum.request.source)
         if source is None or source is host or not can_be_source(source):
             raise KraftoolError(
-                f"--set from={standing.request.source}: there is no whole log of that node",
+                f"--set from={quorum.request.source}: there is no whole log of that node",
                 hint="give its directory, or leave from out: kraftool then uses the best one",
             )
-    mends = list(rebuilt(standing, host, "you asked for it", source))
+    mends = list(rebuilt(quorum, host, "you asked for it", source))
     if not mends:
         raise KraftoolError(
             f"--set rebuild={wanted}: no other directory given here is whole and reaches as"
@@ -59,14 +59,14 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
             hint="give another node's directory, or name the one to use anyway: --set from=ID",
         )
     yield from mends
-    yield from small_files.quorum_state(standing, host)
+    yield from small_files.quorum_state(quorum, host)
 
 
 def rebuilt(
-    standing: QuorumAssessment, host: Host, why: str, source: Host | None = None
+    quorum: SurveyedQuorum, host: Host, why: str, source: Host | None = None
 ) -> Iterator[Mend]:
     """The directory made anew; nothing where no other can be its source."""
-    if not standing.votes(host):
+    if not quorum.votes(host):
         yield Mend(
             case="emptied",
             host=host,
@@ -76,29 +76,29 @@ def rebuilt(
             replaces_log=True,
         )
         return
-    source = source or best_source(standing, host)
+    source = source or best_source(quorum, host)
     if source is None:
         return
     end, risks = source.survey.end, list[Risk]()
     lost = beyond(host, source.survey, end.offset, end.epoch)
-    if _is_all_that_was_committed(standing, host, source):
+    if _is_all_that_was_committed(quorum, host, source):
         lost = lost if host.survey.intact else None
     elif host.lost_log:
-        if len(standing.voters) - len(_gone(standing)) < standing.majority:
+        if len(quorum.voters) - len(_gone(quorum)) < quorum.majority:
             raise KraftoolError(
                 f"{host.name}: {why}, and {source.name} may lack what was committed in it"
-                f"{_unseen(standing)}",
-                hint=way_out(standing, host),
+                f"{_unseen(quorum)}",
+                hint=way_out(quorum, host),
             )
     elif lost is None and _may_go_further(host.survey, source.survey):
         unknown = f"{host.name}: the end of its damaged log is unknown, and may be beyond"
-        unknown += f" {source.name}'s{_unseen(standing)}"
+        unknown += f" {source.name}'s{_unseen(quorum)}"
         risks.append(Risk(word=Acceptance.AHEAD.value, text=unknown))
     if lost is not None:
         risks.append(
             Risk(
                 word=Acceptance.AHEAD.value,
-                text=f"{lost.describe()} that {source.name} does not have{_unseen(standing)}",
+                text=f"{lost.describe()} that {source.name} does not have{_unseen(quorum)}",
             )
         )
     yield Mend(
@@ -106,7 +106,7 @@ def rebuilt(
         host=host,
         text=f"{host.name}: {why}. Its log and snapshots are recreated from {source.name}, up to"
         f" offset {source.survey.end.offset} of epoch {source.survey.end.epoch}",
-        edits=(*copied(host, source), *_raised(standing, host, source.survey.end.epoch)),
+        edits=(*copied(host, source), *_raised(quorum, host, source.survey.end.epoch)),
         source=source,
         lost=lost,
         risks=tuple(risks),
@@ -115,34 +115,34 @@ def rebuilt(
     )
 
 
-def _raised(standing: QuorumAssessment, host: Host, epoch: int) -> Iterator[Edit]:
+def _raised(quorum: SurveyedQuorum, host: Host, epoch: int) -> Iterator[Edit]:
     """quorum-state above every epoch that any directory shows, where the node's own is of an
     earlier one: a node whose directory is rebuilt may have forgotten a vote, and no epoch may get a
     second leader by it."""
     state_survey = host.survey.quorum_state
-    highest = standing.highest_epoch
+    highest = quorum.highest_epoch
     if (
         state_survey.missing
         or state_survey.complaint
         or state_survey.leader_epoch >= max(epoch, highest)
     ):
         return
-    free = small_files.free_epoch(standing, host)
+    free = small_files.free_epoch(quorum, host)
     why = f"above epoch {highest}, the highest of any node, so no node votes twice in an epoch"
     if free >= LARGEST_EPOCH:  # a false epoch somewhere leaves no room
         free, why = epoch, f"the log ends in epoch {epoch}"
         if state_survey.leader_epoch >= epoch:
             return
-    yield quorum_state_of(host.survey, free, standing.kraft_version, standing.voters.ids, why)
+    yield quorum_state_of(host.survey, free, quorum.kraft_version, quorum.voters.ids, why)
 
 
-def _is_all_that_was_committed(standing: QuorumAssessment, host: Host, source: Host) -> bool:
+def _is_all_that_was_committed(quorum: SurveyedQuorum, host: Host, source: Host) -> bool:
     """True if a source has every committed record, whatever was in a damaged log.
 
     So it is where it is the best of so many whole voters that each majority has one of them.
     """
-    whole = [other for other in standing.present if other is not host and can_be_source(other)]
-    return len(whole) >= standing.enough and source.rank >= max(host.rank for host in whole)
+    whole = [other for other in quorum.present if other is not host and can_be_source(other)]
+    return len(whole) >= quorum.enough and source.rank >= max(host.rank for host in whole)
 
 
 def _may_go_further(damaged: Survey, source: Survey) -> bool:
@@ -163,13 +163,13 @@ def _log_size(survey: Survey) -> int:
     )
 
 
-def way_out(standing: QuorumAssessment, host: Host) -> str:
+def way_out(quorum: SurveyedQuorum, host: Host) -> str:
     """Return what to do where nothing that was given can take the place of a directory's log."""
     hint = "give the directories of the other nodes too"
-    gone = _gone(standing)
-    if not host.lost_log or not standing.votes(host):
+    gone = _gone(quorum)
+    if not host.lost_log or not quorum.votes(host):
         hint += ": one of them may have a snapshot or a whole log that can be used"
-        sources = [other for other in standing.hosts if other is not host and can_be_source(other)]
+        sources = [other for other in quorum.hosts if other is not host and can_be_source(other)]
         best = max(sources, key=lambda source: source.rank, default=None)
         if best is not None and host.node_id is not None and best.node_id is not None:
             hint += ". Or give up what it has beyond another node's log:"
@@ -177,9 +177,9 @@ def way_out(standing: QuorumAssessment, host: Host) -> str:
         return hint
     if not gone:
         return f"{hint}: one of them may have a snapshot or a whole log that can be used"
-    if {*gone} <= standing.lost.ids:
+    if {*gone} <= quorum.lost.ids:
         return hint
-    if len(gone) < len(standing.voters):
+    if len(gone) < len(quorum.voters):
         ids = ",".join(map(str, gone))
         return f"{hint}. Or declare the voters without a log lost: --set lost={ids}"
     return (
@@ -187,14 +187,14 @@ def way_out(standing: QuorumAssessment, host: Host) -> str:
     )
 
 
-def _gone(standing: QuorumAssessment) -> list[int]:
+def _gone(quorum: SurveyedQuorum) -> list[int]:
     """Voters of which no log was given."""
-    return sorted({voter.id for voter in (*standing.without_log, *standing.missing)})
+    return sorted({voter.id for voter in (*quorum.without_log, *quorum.missing)})
 
 
-def _unseen(standing: QuorumAssessment) -> str:
+def _unseen(quorum: SurveyedQuorum) -> str:
     """Return who may have them, and was not asked."""
-    ids = listed(voter.id for voter in standing.missing)
+    ids = listed(voter.id for voter in quorum.missing)
     return f" (voter {ids} may have them: give that directory too)" if ids else ""
 
 
@@ -204,14 +204,14 @@ def can_be_source(host: Host) -> bool:
     return host.survey.intact and not host.lost_log and state is not None and state.whole
 
 
-def best_source(standing: QuorumAssessment, host: Host) -> Host | None:
+def best_source(quorum: SurveyedQuorum, host: Host) -> Host | None:
     """The best whole directory that is at least as far as this one can be trusted."""
     hosts = [
         other
-        for other in standing.hosts
+        for other in quorum.hosts
         if other is not host and can_be_source(other) and other.rank >= host.rank
     ]
-    return max(hosts, key=lambda peer: (peer.rank, is_voter(peer, standing.voters)), default=None)
+    return max(hosts, key=lambda peer: (peer.rank, is_voter(peer, quorum.voters)), default=None)
 
 
 def copied(host: Host, source: Host) -> Iterator[Edit]:

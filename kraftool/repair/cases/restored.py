@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.edit_builder import restored_in_place
 from kraftool.repair.plan import Edit
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 from kraftool.reports.text.words import listed
 
 FLIPPED_BIT, RESTORED_RUNS = "flipped-bit", "restored-runs"
 
 
-def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def find(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     survey = host.survey
     for edit in survey.restored:
         if edit.flipped:

@@ -21,30 +21,30 @@ from kraftool.repair.edit_builder import (
     removed,
 )
 from kraftool.repair.plan import Edit
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
 from kraftool.repair.seed_choice import EPOCH_MARGIN
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 from kraftool.reports.text.words import listed
 
 _SWAPS = (".swap", ".cleaned")
 
 
-def quorum_state(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def quorum_state(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     survey = host.survey
     state_survey = survey.quorum_state
     has_log = survey.log is not None and survey.log.end_offset > 0
-    is_lost = state_survey.missing and (has_log or standing.votes(host))
+    is_lost = state_survey.missing and (has_log or quorum.votes(host))
     if not is_lost and not state_survey.complaint:
         return
     why = (
         f"quorum-state cannot be read ({state_survey.complaint})" if state_survey.complaint else ""
     )
     why = why or "quorum-state is missing"
-    unseen = _unseen(standing, host)
-    epoch = free_epoch(standing, host)
+    unseen = _unseen(quorum, host)
+    epoch = free_epoch(quorum, host)
     if epoch >= LARGEST_EPOCH:
         raise KraftoolError(
-            f"{host.name}: {why}, and epoch {standing.highest_epoch} is too close to the"
+            f"{host.name}: {why}, and epoch {quorum.highest_epoch} is too close to the"
             " highest possible epoch: there is no room for one above it",
             hint="one of the files has a false epoch, for example in a checkpoint's name. Find it"
             " with kraftool doctor, move it away, and plan again",
@@ -60,7 +60,7 @@ def quorum_state(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             " one above the epochs of all other voters when they were read: it voted for none"
             " of them in that epoch or a later one"
         )
-    if standing.votes(host) and len(standing.voters) > 1:
+    if quorum.votes(host) and len(quorum.voters) > 1:
         text += ". If the file were deleted, the node would forget a vote that it may have given"
     yield Mend(
         case="quorum-state",
@@ -70,23 +70,23 @@ def quorum_state(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             quorum_state_of(
                 survey,
                 epoch,
-                standing.kraft_version,
-                [voter.id for voter in standing.voters],
+                quorum.kraft_version,
+                [voter.id for voter in quorum.voters],
                 "so the node does not vote twice in an epoch",
             ),
         ),
     )
 
 
-def free_epoch(standing: QuorumAssessment, host: Host) -> int:
+def free_epoch(quorum: SurveyedQuorum, host: Host) -> int:
     """An epoch in which a node has given no vote, and of which no leader is known."""
-    return standing.highest_epoch + (EPOCH_MARGIN if _unseen(standing, host) else 1)
+    return quorum.highest_epoch + (EPOCH_MARGIN if _unseen(quorum, host) else 1)
 
 
-def _unseen(standing: QuorumAssessment, host: Host) -> list[int]:
+def _unseen(quorum: SurveyedQuorum, host: Host) -> list[int]:
     """The other voters whose epoch is not known."""
-    known = {host.node_id, *(host.node_id for host in standing.hosts if _tells_epoch(host))}
-    return [voter.id for voter in standing.voters if voter.id not in known]
+    known = {host.node_id, *(host.node_id for host in quorum.hosts if _tells_epoch(host))}
+    return [voter.id for voter in quorum.voters if voter.id not in known]
 
 
 def _tells_epoch(host: Host) -> bool:
@@ -94,7 +94,7 @@ def _tells_epoch(host: Host) -> bool:
     return not state.missing and not state.complaint
 
 
-def leader_epochs(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def leader_epochs(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     complaint = host.survey.epochs_complaint
     edits = epochs_removed(host.survey)
     if complaint and edits:
@@ -108,7 +108,7 @@ def leader_epochs(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         )
 
 
-def partition_metadata(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def partition_metadata(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     complaint = host.survey.topic_id_complaint
     edit = removed(host.survey, PARTITION_METADATA.name, "Kafka recreates it")
     if complaint and edit is not None:
@@ -121,7 +121,7 @@ def partition_metadata(standing: QuorumAssessment, host: Host) -> Iterator[Mend]
         )
 
 
-def bootstrap(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def bootstrap(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     """Kafka reads it at every start, and uses it where no metadata was ever written."""
     complaint = host.survey.bootstrap_complaint
     edit = removed(host.survey, BOOTSTRAP_CHECKPOINT, "a node that has metadata does not need it")
@@ -131,7 +131,7 @@ def bootstrap(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         f"{host.name}: bootstrap.checkpoint is damaged ({complaint}): Kafka may exit on it when it"
         " starts"
     )
-    if all(host.survey.end.offset == 0 for host in standing.hosts):
+    if all(host.survey.end.offset == 0 for host in quorum.hosts):
         raise KraftoolError(
             f"{why}, and no log given here has the first records yet. They are only in that file",
             hint="format the directory again, as it was formatted at first (kraftool format)",
@@ -145,7 +145,7 @@ def bootstrap(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     )
 
 
-def stray_names(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def stray_names(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     survey = host.survey
     names = [*survey.stopping]
     names += [

@@ -16,20 +16,20 @@ from kraftool.repair.cases.rebuild import rebuilt, way_out
 from kraftool.repair.edit_builder import epochs_removed, removed
 from kraftool.repair.plan import Edit, Piece
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
-from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host, common_end
 from kraftool.repair.survey import Survey, SurveyedLog, SurveyedSnapshot
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
 
 
-def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+def find(quorum: SurveyedQuorum, host: Host) -> Iterator[Mend]:
     survey, log = host.survey, host.survey.log
     bad = [live_snapshot for live_snapshot in survey.live_snapshots if not live_snapshot.intact]
     if log is None or host.lost_log:
-        if standing.votes(host) and not _goes_on_from_a_jump(standing, host):
-            yield from _anew(standing, host, f"it is a voter, and its log {host.lost_log}")
+        if quorum.votes(host) and not _goes_on_from_a_jump(quorum, host):
+            yield from _anew(quorum, host, f"it is a voter, and its log {host.lost_log}")
         elif bad:
             why = f"{bad[-1].name} is damaged, and its log {host.lost_log}"
-            yield from _anew(standing, host, why)
+            yield from _anew(quorum, host, why)
         return
     starts_late = log.start_offset > 0
     covered = any(_covers(whole_snapshot, log) for whole_snapshot in survey.whole_snapshots)
@@ -59,7 +59,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             edits=(*edits, *_restored(survey, deleted[-1])),
         )
         return
-    lent = list(_lent(standing, host, log))
+    lent = list(_lent(quorum, host, log))
     if lent:
         source, snapshot = max(lent, key=lambda offer: (offer[1].offset, offer[0].name))
         yield Mend(
@@ -72,18 +72,18 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             source=source,
         )  # fmt: skip
         return
-    yield from _anew(standing, host, why)
+    yield from _anew(quorum, host, why)
 
 
-def _goes_on_from_a_jump(standing: QuorumAssessment, host: Host) -> bool:
+def _goes_on_from_a_jump(quorum: SurveyedQuorum, host: Host) -> bool:
     """True if it is a sole voter with a checkpoint alone, as a plan leaves it."""
-    return len(standing.voters) == 1 and host.has_metadata and not host.survey.has_epochs
+    return len(quorum.voters) == 1 and host.has_metadata and not host.survey.has_epochs
 
 
-def _anew(standing: QuorumAssessment, host: Host, why: str) -> Iterator[Mend]:
-    mends = list(rebuilt(standing, host, why))
+def _anew(quorum: SurveyedQuorum, host: Host, why: str) -> Iterator[Mend]:
+    mends = list(rebuilt(quorum, host, why))
     if not mends:
-        raise KraftoolError(f"{host.name}: {why}", hint=way_out(standing, host))
+        raise KraftoolError(f"{host.name}: {why}", hint=way_out(quorum, host))
     yield from mends
 
 
@@ -140,10 +140,10 @@ def _restored(survey: Survey, snapshot: SurveyedSnapshot) -> Iterator[Edit]:
 
 
 def _lent(
-    standing: QuorumAssessment, host: Host, log: SurveyedLog
+    quorum: SurveyedQuorum, host: Host, log: SurveyedLog
 ) -> Iterator[tuple[Host, SurveyedSnapshot]]:
     """Others' snapshots that are of this very log: both logs are the same up to there."""
-    for other in standing.hosts:
+    for other in quorum.hosts:
         if other is host:
             continue
         shared = common_end(host.survey, other.survey)

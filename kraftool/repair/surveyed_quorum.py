@@ -34,7 +34,7 @@ _SAFE = (3, 9, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuorumAssessment:
+class SurveyedQuorum:
     """The quorum, as the directories tell it."""
 
     request: PlanRequest
@@ -115,23 +115,23 @@ class QuorumAssessment:
         return next(iter(with_metadata or own), None)
 
 
-def with_surveys(standing: QuorumAssessment, made: Mapping[str, Survey]) -> QuorumAssessment:
+def with_surveys(quorum: SurveyedQuorum, made: Mapping[str, Survey]) -> SurveyedQuorum:
     """The quorum with other surveys of some hosts, by their names."""
 
     hosts = {
         host.name: replace(host, survey=made[host.name]) if host.name in made else host
-        for host in standing.hosts
+        for host in quorum.hosts
     }
     return replace(
-        standing,
+        quorum,
         hosts=tuple(hosts.values()),
-        present=tuple(hosts[host.name] for host in standing.present),
-        renamed=tuple(hosts[host.name] for host in standing.renamed),
-        leader=hosts.get(standing.leader.name, standing.leader),
+        present=tuple(hosts[host.name] for host in quorum.present),
+        renamed=tuple(hosts[host.name] for host in quorum.renamed),
+        leader=hosts.get(quorum.leader.name, quorum.leader),
     )
 
 
-def standing_of(request: PlanRequest) -> QuorumAssessment:
+def surveyed_quorum(request: PlanRequest) -> SurveyedQuorum:
     """Return how things stand. Raises KraftoolError where too little is known for any plan."""
     hosts = hosts_of(request.surveys, request.restored)
     _refuse_twice(hosts)
@@ -164,7 +164,7 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
     absent = [voter for voter in voters if voter.id not in ids]
     _refuse_not_lost(request, voters, ids)
     known = {host.node_id for host in renamed}
-    return QuorumAssessment(
+    return SurveyedQuorum(
         request=request,
         hosts=own,
         log_dirs=tuple(host for host in of_cluster if host.is_log_dir),
@@ -284,17 +284,17 @@ def unknown_voters(but: str) -> KraftoolError:
     )
 
 
-def refuse_missing(standing: QuorumAssessment) -> None:
+def refuse_missing(quorum: SurveyedQuorum) -> None:
     """Nobody but a person knows that a voter's disk is lost. Raises KraftoolError for those of
     whom nothing was said."""
-    if not standing.missing:
+    if not quorum.missing:
         return
-    for host in standing.nameless:
+    for host in quorum.nameless:
         refuse_nameless(host)
-    ids = listed(voter.id for voter in standing.missing)
-    several = len(standing.missing) > 1
+    ids = listed(voter.id for voter in quorum.missing)
+    several = len(quorum.missing) > 1
     lost = ",".join(
-        sorted({*map(str, standing.request.lost), *(str(one.id) for one in standing.missing)})
+        sorted({*map(str, quorum.request.lost), *(str(one.id) for one in quorum.missing)})
     )
     raise KraftoolError(
         f"the director{'ies' if several else 'y'} of voter{'s' if several else ''}"
@@ -314,23 +314,23 @@ def refuse_nameless(host: Host) -> None:
         )
 
 
-def common_risks(standing: QuorumAssessment) -> Iterator[Risk]:
+def common_risks(quorum: SurveyedQuorum) -> Iterator[Risk]:
     """Yield what is said of any plan that changes something."""
-    for stray in standing.foreign:
+    for stray in quorum.foreign:
         yield Risk(
             word=Acceptance.OTHER_CLUSTER.value,
             text=f"{stray.name} ({stray.survey.path}) belongs to cluster {_cluster(stray)}, and the"
-            f" others to {standing.cluster_id}. It is left out of the plan",
+            f" others to {quorum.cluster_id}. It is left out of the plan",
         )
-    running = [host.name for host in standing.hosts if host.survey.running]
+    running = [host.name for host in quorum.hosts if host.survey.running]
     if running:
         yield Risk(
             word=Acceptance.RUNNING.value,
             text=f"a process was running on {', '.join(running)} when they were read: the files may"
             " not be as the plan expects",
         )
-    for one in standing.hosts:
-        for other in standing.hosts:
+    for one in quorum.hosts:
+        for other in quorum.hosts:
             parted = parts_in_one_epoch(one.survey, other.survey) if one.name < other.name else None
             if parted is not None:
                 yield Risk(
@@ -340,12 +340,12 @@ def common_risks(standing: QuorumAssessment) -> Iterator[Risk]:
                 )
 
 
-def kafka_risk(standing: QuorumAssessment, state_level: int | None) -> Risk | None:
+def kafka_risk(quorum: SurveyedQuorum, state_level: int | None) -> Risk | None:
     """Before 3.9.1 a Kafka that is given voters without an overlap with the old ones dies.
 
     Raises KraftoolError where the release must be known and nothing tells.
     """
-    release = standing.request.kafka_version
+    release = quorum.request.kafka_version
     if not release:
         if state_level is not None and state_level >= _FIRST_SAFE_LEVEL:
             return None
@@ -369,12 +369,12 @@ def kafka_risk(standing: QuorumAssessment, state_level: int | None) -> Risk | No
     )
 
 
-def bootstrap_option(standing: QuorumAssessment) -> str:
+def bootstrap_option(quorum: SurveyedQuorum) -> str:
     """The option that names a controller, where one is known: a directory tells of no leader."""
     listeners = [
-        standing.request.endpoints_of(voter.id) or voter.endpoints
-        for voter in standing.voters
-        if voter.id not in standing.lost.ids
+        quorum.request.endpoints_of(voter.id) or voter.endpoints
+        for voter in quorum.voters
+        if voter.id not in quorum.lost.ids
     ]
     first = [endpoint for endpoints in listeners for endpoint in islice(endpoints.values(), 1)]
     addresses = ",".join(str(endpoint) for endpoint in first if endpoint.host and endpoint.port)

@@ -17,8 +17,8 @@ from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.judging import surveyed_case
 from kraftool.repair.plan import Action, PlanStep
-from kraftool.repair.quorum_assessment import QuorumAssessment, bootstrap_option, with_surveys
 from kraftool.repair.survey import Survey
+from kraftool.repair.surveyed_quorum import SurveyedQuorum, bootstrap_option, with_surveys
 from kraftool.reports.election.assessment import (
     MOST_VOTERS,
     LossBound,
@@ -56,14 +56,14 @@ class StartOrder:
     """Voters that may have had more than their directory shows, and why."""
 
 
-def start_order(standing: QuorumAssessment, mends: Sequence[Mend] = ()) -> StartOrder | None:
+def start_order(quorum: SurveyedQuorum, mends: Sequence[Mend] = ()) -> StartOrder | None:
     """The order of starts that loses least. None if no order can be judged: too few voters were
     given, or too many there are."""
-    before = _case_of(repaired(standing, [mend for mend in mends if mend.case == _WHOLE_REST]))
-    after = _case_of(repaired(standing, mends))
+    before = _case_of(repaired(quorum, [mend for mend in mends if mend.case == _WHOLE_REST]))
+    after = _case_of(repaired(quorum, mends))
     voters = after.voters
-    given = [host for host in standing.hosts if standing.votes(host)]
-    if not voters or len(voters) > MOST_VOTERS or len(given) < standing.majority:
+    given = [host for host in quorum.hosts if quorum.votes(host)]
+    if not voters or len(voters) > MOST_VOTERS or len(given) < quorum.majority:
         return None
     known = _Known(evidence=CommitEvidence.of(before))
     weights: dict[int, StartOrder] = {
@@ -76,7 +76,7 @@ def start_order(standing: QuorumAssessment, mends: Sequence[Mend] = ()) -> Start
     if worst.loss is LossBound.NONE and assess(after).state is QuorumSafety.SAFE:
         return worst
     best: StartOrder | None = None
-    for group in _groups(standing, after):
+    for group in _groups(quorum, after):
         order = _led_first(known, after, group)
         if order is not None and (best is None or _gravity(order) < _gravity(best)):
             best = order
@@ -92,10 +92,10 @@ def start_order(standing: QuorumAssessment, mends: Sequence[Mend] = ()) -> Start
     return replace(best, other=worst.lost_range, forgetful=forgetful)
 
 
-def _case_of(standing: QuorumAssessment) -> ElectionCase:
+def _case_of(quorum: SurveyedQuorum) -> ElectionCase:
     """The quorum, whose logs a repair cuts where their headers contradict each other. Whatever
     keeps a node from starting is repaired before it starts."""
-    case = surveyed_case([host.survey for host in standing.hosts]).sound
+    case = surveyed_case([host.survey for host in quorum.hosts]).sound
     return replace(case, nodes=tuple(replace(node, obstacle=None) for node in case.nodes))
 
 
@@ -114,9 +114,9 @@ def is_better(one: StartOrder, other: StartOrder) -> bool:
     return _gravity(one) < _gravity(other)
 
 
-def _groups(standing: QuorumAssessment, case: ElectionCase) -> Iterator[tuple[int, ...]]:
+def _groups(quorum: SurveyedQuorum, case: ElectionCase) -> Iterator[tuple[int, ...]]:
     """Sets of given voters that may start first, the largest first."""
-    there = {host.node_id for host in standing.hosts if standing.votes(host)}
+    there = {host.node_id for host in quorum.hosts if quorum.votes(host)}
     given = sorted(
         voter_id for voter_id in case.voters.ids if voter_id in there and voter_id in case.by_id
     )
@@ -190,7 +190,7 @@ _WHOLE_REST = "rest-kept"
 # --- the directories as a plan leaves them --------------------------------------------------------
 
 
-def repaired(standing: QuorumAssessment, mends: Sequence[Mend]) -> QuorumAssessment:
+def repaired(quorum: SurveyedQuorum, mends: Sequence[Mend]) -> SurveyedQuorum:
     """The quorum with the logs that the mends make."""
     made: dict[str, Survey] = {}
     for mend in mends:
@@ -200,7 +200,7 @@ def repaired(standing: QuorumAssessment, mends: Sequence[Mend]) -> QuorumAssessm
             made[mend.host.name] = _after_its_snapshot(mend.host.survey)
         elif mend.replaces_log and mend.case == "emptied":
             made[mend.host.name] = _emptied(mend.host.survey)
-    return with_surveys(standing, made)
+    return with_surveys(quorum, made)
 
 
 def _with_log_of(survey: Survey, source: Survey) -> Survey:
@@ -289,10 +289,10 @@ def danger(order: StartOrder) -> str:
 
 
 def start_steps(
-    standing: QuorumAssessment, first: Sequence[int], *, is_stopped: bool = False
+    quorum: SurveyedQuorum, first: Sequence[int], *, is_stopped: bool = False
 ) -> Iterator[PlanStep]:
     """An order of starts after which no voter can cut what may be committed."""
-    names = {host.node_id: host.name for host in standing.hosts if standing.votes(host)}
+    names = {host.node_id: host.name for host in quorum.hosts if quorum.votes(host)}
     begin = tuple(names[node_id] for node_id in first)
     rest = tuple(name for name in names.values() if name not in begin)
     if not is_stopped:
@@ -307,14 +307,14 @@ def start_steps(
         hosts=begin,
         text="they have a leader, and all of them have caught up with its log. Only then can no"
         " other controller be elected over a shorter log",
-        commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
+        commands=(f"kraftool quorum health{bootstrap_option(quorum)}",),
     )
     others = ["the other controllers"] if rest else []
-    if standing.lost:
-        ids = [voter.id for voter in standing.lost]
+    if quorum.lost:
+        ids = [voter.id for voter in quorum.lost]
         replace_ = "replaces" if len(ids) == 1 else "replace"
         others.append(f"what {replace_} {numbered('voter', ids)}")
-    if standing.missing:
-        others.append(f"{numbered('voter', [voter.id for voter in standing.missing])}")
+    if quorum.missing:
+        others.append(f"{numbered('voter', [voter.id for voter in quorum.missing])}")
     text = f"start {listed(others)}, and then the brokers" if others else "start the brokers"
     yield PlanStep(action=Action.START, hosts=rest, text=text)

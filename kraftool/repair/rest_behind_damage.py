@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kraftool.repair.quorum_assessment import QuorumAssessment, with_surveys
 from kraftool.repair.ranking import Host
 from kraftool.repair.survey import Survey
+from kraftool.repair.surveyed_quorum import SurveyedQuorum, with_surveys
 
 CASE = "rest-kept"
 
 
-def with_whole_rests(standing: QuorumAssessment) -> QuorumAssessment:
+def with_rests_behind_damage(quorum: SurveyedQuorum) -> SurveyedQuorum:
     """The quorum with the logs up to where a state can be made of them.
 
     They stay damaged: a voter leads with a checkpoint of the state, and not with such a log.
     """
     made: dict[str, Survey] = {}
-    for host in standing.hosts:
+    for host in quorum.hosts:
         log, state = host.survey.log, host.survey.rest_state
         if log is None or state is None or not (state.whole and state.records_sha256):
             continue
@@ -34,7 +34,7 @@ def with_whole_rests(standing: QuorumAssessment) -> QuorumAssessment:
         )
         begun = replace(state, log_start=log.rest_start)
         made[host.name] = replace(host.survey, log=end, state=begun)
-    return with_surveys(standing, made) if made else standing
+    return with_surveys(quorum, made) if made else quorum
 
 
 def described(host: Host) -> str:

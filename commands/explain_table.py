@@ -7,12 +7,12 @@ the rows.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from kraftool.commands.output import Output, printable
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.reports.explain.annotation import Row
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ BYTES_A_LINE = 8
 _HEX = 19
 _FIELD, _WIDEST_FIELD = 27, 44
 _NARROWEST_VALUE = 12
-_PREFIX = late_pattern(r"(length|count|tag|size|present) \((\w+)\)")
+_PREFIX = re.compile(r"(length|count|tag|size|present) \((\w+)\)")
 _WHOLE_NAMES = ("property", "JSON member", "line")
 """Rows whose field is a name that may have dots, and no path."""
 _SHORT = {

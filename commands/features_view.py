@@ -6,6 +6,7 @@ goes through `printable` into Text, which knows no markup.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 
@@ -27,7 +28,6 @@ from kraftool.commands.finding_view import (
 )
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.image.cluster import FeatureRange
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.reports.features.losses import FeatureLoss
@@ -44,7 +44,7 @@ from kraftool.reports.features.target import FeaturesRun
 from kraftool.reports.findings.status import Status, worst_status
 from kraftool.reports.text.words import many
 
-_FRACTION = late_pattern(r"\.\d+(?=Z|[+-])")
+_FRACTION = re.compile(r"\.\d+(?=Z|[+-])")
 
 
 def write_features(

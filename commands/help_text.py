@@ -10,11 +10,9 @@ import re
 from dataclasses import dataclass
 from inspect import cleandoc
 
-from kraftool.decoders.late_pattern import late_pattern
-
 PROGRAM = "kraftool"
-_RUNS = late_pattern(rf"(?:^|\| ){PROGRAM} ")
-_LABEL = late_pattern(r"^\s*(?:Examples?:\s*)?(?:\$ )?")
+_RUNS = re.compile(rf"(?:^|\| ){PROGRAM} ")
+_LABEL = re.compile(r"^\s*(?:Examples?:\s*)?(?:\$ )?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -14,11 +15,10 @@ from typing import Any
 import orjson
 
 from kraftool.commands.log_repeats import Repeats
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.reports.text.printable import printable
 from kraftool.reports.text.times import iso
 
-_PLAIN = late_pattern(r'[^\s"]+')
+_PLAIN = re.compile(r'[^\s"]+')
 """What needs no quotes."""
 
 

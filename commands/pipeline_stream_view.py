@@ -6,13 +6,13 @@ its width; elsewhere it is whole.
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import UTC, tzinfo
 from typing import Any
 
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
-from kraftool.decoders.late_pattern import late_pattern
 
 COLUMNS = (
     "kind", "cluster_id", "node_id", "directory", "file", "position", "offset", "timestamp_ms",
@@ -22,7 +22,7 @@ COLUMNS = (
 """The columns of the stream that are shown."""
 
 _WIDE = 130
-_NAMES = late_pattern(r'"([A-Za-z]\w*)":')
+_NAMES = re.compile(r'"([A-Za-z]\w*)":')
 _SEVERITIES = {"error": "bad", "warning": "warn", "info": "quiet"}
 Row = dict[str, Any]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import tempfile
@@ -24,13 +25,12 @@ from kraftool.commands.remote_nodes import RemoteNode
 from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import Hidden
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.repair import collect_file
 from kraftool.repair.narration import is_well, survey_lines
 from kraftool.repair.survey import Survey
 from kraftool.reports.text.words import listed, many
 
-_UNSAFE = late_pattern(r"[^\w.@-]")
+_UNSAFE = re.compile(r"[^\w.@-]")
 _MOST_AT_A_TIME = 200
 _CHANGED = "Kafka wrote while tar read the files: stop the node, and collect it again"
 

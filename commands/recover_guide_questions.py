@@ -6,6 +6,7 @@ Owns the questions, and that each is asked once: the record keeps the answers.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Sequence
 
@@ -18,12 +19,11 @@ from kraftool.commands.recover_collect_nodes import collect_file_of
 from kraftool.commands.recover_guide_record import GuideRecord
 from kraftool.commands.remote_nodes import ssh_nodes
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.late_pattern import late_pattern
 
 Ask = Callable[[str], str]
 """Returns the answer to a question. Raises typer.Abort on Ctrl-C and at the end of input."""
 
-_IDS = late_pattern(r"\d+(,\d+)*\Z")
+_IDS = re.compile(r"\d+(,\d+)*\Z")
 _PATH_QUESTION = "Path on the hosts without one, as /etc/kafka/server.properties: "
 
 

@@ -8,6 +8,7 @@ for an option. ssh never asks a question: where it would, it exits.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 from collections.abc import Sequence
@@ -16,7 +17,6 @@ from typing import Any, TypeGuard
 
 from kraftool.commands.remote_script import remote_command
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.reports.text.printable import printable
 
 _SSH_OPTIONS = (
@@ -29,9 +29,9 @@ _SSH_OPTIONS = (
     "ClearAllForwardings=yes",
 )
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
-_NAME = late_pattern(r"[a-z0-9]([-a-z0-9.]{0,238}[a-z0-9])?\Z")
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,238}[a-z0-9])?\Z")
 """Kubernetes' names of pods, namespaces and containers, as far as a file can have them."""
-_HOST = late_pattern(r"([^-\s\0][^\s\0]*@)?[^-\s\0@][^\s\0@]*\Z")
+_HOST = re.compile(r"([^-\s\0][^\s\0]*@)?[^-\s\0@][^\s\0@]*\Z")
 """HOST or USER@HOST."""
 
 

@@ -7,17 +7,17 @@ messages for words that do not fit, which are those of kafka-metadata-shell.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.java_text import read_int32
-from kraftool.decoders.late_pattern import late_pattern
 
 _BLANK = " \t\n"
 _QUOTES = "'\""
-_TO_QUOTE = late_pattern(r"[\s'\"\\;]")
-_NEGATIVE = late_pattern(r"-\d+\Z")
+_TO_QUOTE = re.compile(r"[\s'\"\\;]")
+_NEGATIVE = re.compile(r"-\d+\Z")
 
 
 class BadCommand(KraftoolError):

@@ -6,6 +6,7 @@ that the JSON export has too, so that both say the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
@@ -18,7 +19,6 @@ from kraftool.commands.exit_code import UsageError
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage
 from kraftool.reports.state.entities import Object, aspects, partition_object
@@ -29,7 +29,7 @@ _WIDE = 110
 _SURE = 2.0**53
 """Below it every whole number has a double of its own."""
 
-_FRACTION = late_pattern(r"\.\d+")
+_FRACTION = re.compile(r"\.\d+")
 
 Cells = Sequence[str | Text]
 

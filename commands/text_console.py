@@ -11,12 +11,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kraftool.decoders.late_pattern import late_pattern
-
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-_FILLING = late_pattern(r"(?: |\x1b\[[0-9;]*m)+$", re.MULTILINE)
+_FILLING = re.compile(r"(?: |\x1b\[[0-9;]*m)+$", re.MULTILINE)
 
 
 def text_console(width: int, *, colored: bool) -> Console:

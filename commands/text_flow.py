@@ -15,13 +15,11 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Column, Table
 from rich.text import Text
 
-from kraftool.decoders.late_pattern import late_pattern
-
-_WORD = late_pattern(r"\S+")
-_PROGRAM = late_pattern(r"\W*(kraftool|kafka-[a-z-]+(\.sh)?)\Z")
+_WORD = re.compile(r"\S+")
+_PROGRAM = re.compile(r"\W*(kraftool|kafka-[a-z-]+(\.sh)?)\Z")
 _GROUPS = frozenset({"features", "node", "pipeline", "quorum", "recover", "storage"})
 """Commands of kraftool that have commands of their own."""
-_ARGUMENT = late_pattern(r"--?\w|.*[/=]|[A-Z0-9]{2,}\b|\S*\w[.:]\w")
+_ARGUMENT = re.compile(r"--?\w|.*[/=]|[A-Z0-9]{2,}\b|\S*\w[.:]\w")
 """An option, a path, a value or a placeholder: what continues a command in a sentence."""
 _LEAST = 24
 """Columns for a text beside its lead; with fewer it begins below it."""

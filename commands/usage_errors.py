@@ -10,9 +10,7 @@ import re
 from difflib import get_close_matches
 from typing import Any
 
-from kraftool.decoders.late_pattern import late_pattern
-
-_EXTRA = late_pattern(r"Got unexpected extra argument\(s\) \((.*)\)", re.DOTALL)
+_EXTRA = re.compile(r"Got unexpected extra argument\(s\) \((.*)\)", re.DOTALL)
 
 
 def sentence(error: Any) -> tuple[str, str]:

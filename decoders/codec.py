@@ -22,7 +22,6 @@ from typing import Any, NoReturn
 from kraftool.decoders import schema
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.generate import EXPECTED, Generated, Site
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.wire import TRUNCATED, Malformed, java_double
 
 Value = dict[str, Any]
@@ -155,7 +154,7 @@ def _raise_located(error: BaseException, generated: Generated, end: int) -> NoRe
     ) from None
 
 
-_LOWER_ESCAPE = late_pattern(rb"(\\\\)|\\u00[0-9a-f]{2}")
+_LOWER_ESCAPE = re.compile(rb"(\\\\)|\\u00[0-9a-f]{2}")
 
 
 def json_text(value: Value, *, doubles: bool = False) -> bytes:

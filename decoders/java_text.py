@@ -12,19 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kraftool.decoders.late_pattern import late_pattern
-
 INT16_MAX = 2**15 - 1
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 # Java takes every decimal digit of Unicode, as \d does here.
-_WHOLE_NUMBER = late_pattern(r"([+-]?)(\d+)\Z")
-_UUID = late_pattern(r"([A-Za-z0-9_-]{22})(==)?\Z")
-_WHITE_SPACE = late_pattern(r"[ \t\n\x0b\f\r]+")
-_LABEL_END = late_pattern(r":[ \t\n\x0b\f\r]+")
-_LINE_END = late_pattern(rb"\r\n|\r|\n")
-_LONE_SURROGATE = late_pattern("[\ud800-\udfff]")
+_WHOLE_NUMBER = re.compile(r"([+-]?)(\d+)\Z")
+_UUID = re.compile(r"([A-Za-z0-9_-]{22})(==)?\Z")
+_WHITE_SPACE = re.compile(r"[ \t\n\x0b\f\r]+")
+_LABEL_END = re.compile(r":[ \t\n\x0b\f\r]+")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -5,6 +5,7 @@ Owns the list of kinds that can be dumped and the guesses. A name of Kafka's win
 to tell kinds apart.
 """
 
+import re
 import struct
 from dataclasses import dataclass
 from enum import Enum
@@ -24,7 +25,6 @@ from kraftool.decoders.indexes import (
     decode_time_index,
     decode_transaction_index,
 )
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.names import NAMES_KEPT, FileState
 from kraftool.decoders.producer_state import ENTRY_SIZE, HEADER_SIZE, VERSION
 
@@ -100,10 +100,10 @@ META_KEYS = frozenset({"version", "cluster.id", "broker.id", "node.id", "directo
 _SERVER_KEYS = ("process.roles", "log.dirs", "log.dir", "metadata.log.dir", "listeners",
                 "controller.quorum.voters", "controller.quorum.bootstrap.servers", "node.id",
                 "broker.id", "controller.listener.names")  # fmt: skip
-_TEXT_CHECKPOINT = late_pattern(rb"[0-9]+\r?\n[0-9]+\r?\n")
-_EPOCH_LINE = late_pattern(rb"-?[0-9]+\s+-?[0-9]+\s*\Z")
-_OFFSET_LINE = late_pattern(rb"\S+\s+-?[0-9]+\s+-?[0-9]+\s*\Z")
-_NOT_TEXT = late_pattern(rb"[\x00-\x08\x0e-\x1f]")
+_TEXT_CHECKPOINT = re.compile(rb"[0-9]+\r?\n[0-9]+\r?\n")
+_EPOCH_LINE = re.compile(rb"-?[0-9]+\s+-?[0-9]+\s*\Z")
+_OFFSET_LINE = re.compile(rb"\S+\s+-?[0-9]+\s+-?[0-9]+\s*\Z")
+_NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 @lru_cache(maxsize=NAMES_KEPT)

@@ -4,12 +4,12 @@ Owns segment files, raft snapshots and partition folders, with the states that a
 It refuses to look at contents; `kinds.py` decides what a file is.
 """
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
 from kraftool.decoders.java_text import INT32_MAX, INT64_MAX, read_int32, read_int64
-from kraftool.decoders.late_pattern import late_pattern
 
 METADATA_TOPIC = "__cluster_metadata"
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -29,14 +29,14 @@ CHECKPOINT_SUFFIX = ".checkpoint"
 NAMES_KEPT = 4096
 """Names whose meaning is kept: the directories of a fleet have many names in common."""
 
-_SEGMENT = late_pattern(
+_SEGMENT = re.compile(
     r"([0-9]{1,20})(\.log|\.index|\.timeindex|\.txnindex|\.snapshot)"
     r"(\.deleted|\.cleaned|\.swap)?\Z"
 )
-_CHECKPOINT = late_pattern(
+_CHECKPOINT = re.compile(
     r"[0-9]{20}-[0-9]{10}(?:\.checkpoint(?:\.deleted)?|-([^-]+)\.checkpoint\.part)\Z"
 )
-_MARKED_FOLDER = late_pattern(r"(\S+)-(\S+)\.(\S+)-(delete|future|stray)\Z")
+_MARKED_FOLDER = re.compile(r"(\S+)-(\S+)\.(\S+)-(delete|future|stray)\Z")
 
 
 class FileState(Enum):

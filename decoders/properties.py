@@ -12,17 +12,16 @@ from dataclasses import dataclass, field
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.findings import Findings, shown
 from kraftool.decoders.java_text import without_lone_surrogates
-from kraftool.decoders.late_pattern import late_pattern
 
 MAX_BYTES = 1 << 20
 """Far beyond any configuration; only so much of a larger file is read."""
 
-_LINE_END = late_pattern(r"\r\n|\r|\n")
-_BLANK = late_pattern(r"[ \t\f]*")
-_SEPARATOR = late_pattern(r"[ \t\f]*[=:]?[ \t\f]*")
-_KEY = late_pattern(r"(?:[^\\=: \t\f]|\\.|\\\Z)*", re.DOTALL)
-_ESCAPE = late_pattern(r"\\(u[0-9A-Fa-f]{4}|.|\Z)", re.DOTALL)
-_CONTROL = late_pattern(r"[\x00-\x08\x0e-\x1f]")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BLANK = re.compile(r"[ \t\f]*")
+_SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
+_KEY = re.compile(r"(?:[^\\=: \t\f]|\\.|\\\Z)*", re.DOTALL)
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.|\Z)", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _LETTER_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _WRITTEN_ESCAPES = {
     "\t": "\\t",

@@ -24,7 +24,6 @@ from kraftool.decoders.batch import (
     RecordBatch,
 )
 from kraftool.decoders.checksum import crc32c
-from kraftool.decoders.late_pattern import late_pattern
 
 ReadAt = Callable[[int, int], bytes]
 
@@ -380,7 +379,7 @@ def plausible(header: BatchHeader) -> bool:
 
 # What the header of any batch looks like: a base offset, a length of at most 32 MiB, magic 2 and
 # attributes that Kafka knows. A lookahead, so that the next match may begin one byte further on.
-_CANDIDATE = late_pattern(
+_CANDIDATE = re.compile(
     rb"(?=[\x00-\x7f].{7}[\x00-\x02].{7}\x02.{4}\x00[\x00-\x7f].{38})", re.DOTALL
 )
 

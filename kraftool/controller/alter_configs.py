@@ -6,6 +6,7 @@ not depend on each other.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -18,7 +19,6 @@ from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
 from kraftool.controller.topics import check_topic_name
 from kraftool.decoders.error_codes import Error
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.schema.resource_configs import (
     NODE_CONFIGS,
     TOPIC_CONFIGS,
@@ -40,9 +40,9 @@ Values = Mapping[str, str | None]
 
 _DELETE, _APPEND, _SUBTRACT = 1, 2, 3
 _MIN_ISR, _CORDONED = "min.insync.replicas", "cordoned.log.dirs"
-_NODE_ID = late_pattern(r"[+-]?[0-9]+")
+_NODE_ID = re.compile(r"[+-]?[0-9]+")
 _LARGEST_ID = (1 << 31) - 1
-_COMMA = late_pattern(r"\s*,\s*")
+_COMMA = re.compile(r"\s*,\s*")
 _TABLES: Mapping[int, Mapping[str, ResourceConfig | ServerConfig]] = {
     TOPIC: TOPIC_CONFIGS,
     BROKER: NODE_CONFIGS,

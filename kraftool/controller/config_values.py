@@ -10,19 +10,18 @@ from collections.abc import Mapping
 
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders.error_codes import Error
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.schema.resource_configs import ResourceConfig
 from kraftool.image.metadata_version import level_of
 
 LONGEST = 32767
 _LARGEST = {"INT": 1 << 31, "LONG": 1 << 63}
-_REPLICA = late_pattern(r"[0-9]+:[0-9]+")
-_NUMBER = late_pattern(r"[+-]?[0-9]+")
-_DOUBLE = late_pattern(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)[fFdD]?")
-_COMMA = late_pattern(r"\s*,\s*")
+_REPLICA = re.compile(r"[0-9]+:[0-9]+")
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+_DOUBLE = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)[fFdD]?")
+_COMMA = re.compile(r"\s*,\s*")
 _BY_DURATION = "by_duration:"
 # As Java writes one, and not negative.
-_DURATION = late_pattern(
+_DURATION = re.compile(
     r"\+?P(?=.)([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]{0,9})?S)?)?", re.IGNORECASE
 )
 

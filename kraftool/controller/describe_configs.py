@@ -6,6 +6,7 @@ configs that no ConfigDef knows. It never has Kafka's documentation of a config.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,7 +17,6 @@ from kraftool.controller.group_configs import CLIENT_METRICS_CONFIGS
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.java_text import read_int64
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.schema.resource_configs import (
     GROUP_CONFIGS,
     NODE_CONFIGS,
@@ -48,7 +48,7 @@ _TIMES = tuple(
 )
 """Configs for one setting in several units; the first that is set counts."""
 _FLUSH = "log.flush.interval.ms"
-_LISTENER = late_pattern(r"listener\.name\.[^.]*\.(.*)")
+_LISTENER = re.compile(r"listener\.name\.[^.]*\.(.*)")
 _OF_MECHANISM = (
     "sasl.jaas.config",
     "sasl.login.callback.handler.class",

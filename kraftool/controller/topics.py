@@ -6,6 +6,7 @@ others of its request from being made.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -25,11 +26,10 @@ from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.controller.state import ControllerState, has_ambiguous_characters
 from kraftool.decoders.error_codes import Error
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.image.configs import TOPIC
 from kraftool.image.replay import WrittenRecord
 
-_NAME = late_pattern(r"[A-Za-z0-9._-]+")
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
 _LONGEST_NAME = 249
 _DEFAULT = -1
 

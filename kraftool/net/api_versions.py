@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import kraftool
 from kraftool.decoders import schema
 from kraftool.decoders.codec import Value
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.rpc_frames import API_VERSIONS, RequestFrame, apis
 from kraftool.net.errors import UnsupportedError
 
@@ -26,7 +25,7 @@ it runs one, it has to offer this API."""
 FIRST_ASKED = 4
 """The version asked with at first: the newest without fields that 4.3 does not know."""
 
-_SOFTWARE = late_pattern(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 
 Range = tuple[int, int]
 

@@ -9,10 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.net.providers import SettingsError
 
-_TOKEN = late_pattern(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s=;"]+)|([=;]))', re.DOTALL)
+_TOKEN = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s=;"]+)|([=;]))', re.DOTALL)
 _FLAGS = {"required", "requisite", "sufficient", "optional"}
 
 

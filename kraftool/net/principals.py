@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.net.providers import SettingsError
 from kraftool.net.security import ANONYMOUS
 
@@ -22,7 +21,7 @@ _KNOWN = {
     "2.5.4.10": "O", "2.5.4.11": "OU", "0.9.2342.19200300.100.1.25": "DC",
     "0.9.2342.19200300.100.1.1": "UID",
 }  # fmt: skip
-_RULE = late_pattern(r"(?:DEFAULT|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?))(?:,\s*|\s*$)")
+_RULE = re.compile(r"(?:DEFAULT|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?))(?:,\s*|\s*$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,9 @@ from collections.abc import Callable, Mapping
 
 from kraftool.decoders import properties
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.late_pattern import late_pattern
 
 _PACKAGE = "org.apache.kafka.common.config.provider."
-_REFERENCE = late_pattern(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
+_REFERENCE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 _ALLOWED_PATHS = "allowed.paths"
 _ALLOWED_NAMES = "allowlist.pattern"
 

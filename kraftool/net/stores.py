@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.net import jks
 from kraftool.net.errors import KeystoreError
 
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
 
 KINDS = ("JKS", "PKCS12", "PEM")
 MAX_BYTES = 16 << 20
-_CERTIFICATE = late_pattern(
+_CERTIFICATE = re.compile(
     rb"-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----.+?-----END[^\n]*-----", re.DOTALL
 )
-_PRIVATE_KEY = late_pattern(
+_PRIVATE_KEY = re.compile(
     rb"-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----", re.DOTALL
 )
 

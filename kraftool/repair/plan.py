@@ -9,12 +9,12 @@ must have, or of a state that is computed where the plan is applied. It refuses 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 import orjson
 
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.names import (
     parse_checkpoint_name,
 )
@@ -34,8 +34,8 @@ UNREADABLE = "unreadable"
 SHORT_ID = 12
 """So many digits of a plan's id are enough to type."""
 _MOST_BYTES = 256 << 10
-_HASH = late_pattern(r"[0-9a-f]{64}\Z")
-_HOST = late_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
 
 class Method(StrEnum):

@@ -6,11 +6,11 @@ of a data directory can be meant.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from kraftool.decoders import checkpoint_files, quorum_state
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.names import (
     BOOTSTRAP_CHECKPOINT,
     META_PROPERTIES,
@@ -22,7 +22,7 @@ from kraftool.decoders.names import (
 from kraftool.repair.document import DocumentError
 from kraftool.reports.logs.file_names import misnamed
 
-_OTHER_NAME = late_pattern(r"[A-Za-z0-9_][A-Za-z0-9._~+-]{0,199}\Z")
+_OTHER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._~+-]{0,199}\Z")
 
 
 class PlanFileKind(StrEnum):

@@ -11,6 +11,7 @@ security, no plugin. It refuses to start anything.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,6 @@ from kraftool.decoders import control
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.decoders.properties import ascii_value
 from kraftool.decoders.walk import Faulty, Walk
@@ -34,7 +34,7 @@ _WITH_VOTERS = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
 _KIND = ControlRecordType.KRAFT_VOTERS
 _Pair = tuple[bytes | None, bytes | None]
 _INDEXES = (".index", ".timeindex")
-_LISTENER = late_pattern(r"[A-Za-z0-9_.-]{1,64}\Z")
+_LISTENER = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

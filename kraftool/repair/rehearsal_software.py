@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -20,7 +21,6 @@ from dataclasses import dataclass
 
 import kraftool
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.repair.rehearsal_local import HOST, LocalNode
 from kraftool.reports.logs.processes import ends_with_parent
 
@@ -28,7 +28,7 @@ _PORTS = range(20_000, 30_000)
 _MOST_LOG = 64 << 10
 _HEAP = "-Xmx512m"
 _OF_REAL_NODES = frozenset({"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"})
-_VERSION = late_pattern(r"kafka-clients-(\d[\w.-]*)\.jar\Z")
+_VERSION = re.compile(r"kafka-clients-(\d[\w.-]*)\.jar\Z")
 _LOG4J = """\
 log4j.rootLogger=WARN, stderr
 log4j.appender.stderr=org.apache.log4j.ConsoleAppender

@@ -5,13 +5,13 @@ Owns the words of `--set KEY=VALUE` and `--accept`. It refuses to judge whether 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.raft.endpoints import read_endpoint
 from kraftool.raft.names import Endpoint, Endpoints
 from kraftool.repair.log_survey import SegmentFile
@@ -72,7 +72,7 @@ class PlanRequest:
         return dict(self.endpoints).get(node_id, {})
 
 
-_UUID = late_pattern(r"[A-Za-z0-9_][A-Za-z0-9_-]{20}[AQgw]")
+_UUID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{20}[AQgw]")
 """16 bytes in base64, which do not look like an option."""
 
 

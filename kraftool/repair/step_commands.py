@@ -6,11 +6,11 @@ Owns the name under which a command has the plan's file and a copy of another ho
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, METADATA_FOLDER
 from kraftool.repair.plan import Action, Plan, PlanStep
 from kraftool.repair.plan_file import PlanFile
@@ -19,9 +19,7 @@ from kraftool.reports.text.words import listed
 
 _WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 """As a shell reads one."""
-_WITH_PLAN = late_pattern(
-    rf"^((?:# replace [^:]*: )?kraftool recover (?:apply|undo|verify)) {_WORD}"
-)
+_WITH_PLAN = re.compile(rf"^((?:# replace [^:]*: )?kraftool recover (?:apply|undo|verify)) {_WORD}")
 
 
 def with_plan_file(command: str, file: str) -> str:

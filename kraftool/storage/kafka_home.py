@@ -14,14 +14,13 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.image.metadata_version import LATEST_LEVEL, level_name, level_of
 from kraftool.storage.format_levels import FormatImpossible
 
-_JAR = late_pattern(r"(?:kafka-)?server-common-[^/]*\.jar")
+_JAR = re.compile(r"(?:kafka-)?server-common-[^/]*\.jar")
 _CLASS = "org/apache/kafka/server/common/MetadataVersion.class"
 _MAX_CLASS = 1 << 20
-_LEVEL = late_pattern(r"IBP_(\d+)_(\d+)_IV(\d+)")
+_LEVEL = re.compile(r"IBP_(\d+)_(\d+)_IV(\d+)")
 _GETSTATIC, _PUTSTATIC = b"\xb2", b"\xb3"
 _UTF8, _FIELD, _NAME_AND_TYPE = 1, 9, 12
 _LONG, _DOUBLE = 5, 6

@@ -15,14 +15,13 @@ from importlib import import_module
 from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.installing import install_hint
 from kraftool.storage.source import ClosingSource
 
-_URL = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]*(::|://)")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::|://)")
 # Of these the part before the @ is a container's name and no secret.
 _CONTAINER_FIRST = ("abfs", "abfss", "adl", "az", "wasb", "wasbs")
-_CONTAINER = late_pattern(r"[a-z0-9$][a-z0-9-]{1,62}")
+_CONTAINER = re.compile(r"[a-z0-9$][a-z0-9-]{1,62}")
 
 
 def is_url(path: str) -> bool:

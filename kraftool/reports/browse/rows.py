@@ -6,6 +6,7 @@ record are `record_summary.py`, those of damage the findings'.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,7 +15,6 @@ from itertools import islice
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.fault import LogFault, record_fault
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.log_record import (
     LogRecord,
     decode_batch,
@@ -44,7 +44,7 @@ _NO_OP = b"\x01\x14"
 """How a no-op begins: the frame's version, and its type."""
 _BEHIND = 1 << 30
 """What is wrong with a batch comes behind its records, whatever their number."""
-_TOPIC_RECORD = late_pattern(rb"\x01\x02[\x00-\x7f]")
+_TOPIC_RECORD = re.compile(rb"\x01\x02[\x00-\x7f]")
 
 
 class RowKind(StrEnum):

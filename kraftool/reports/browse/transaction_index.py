@@ -6,13 +6,13 @@ begins or ends far away it can only be said that the row is inside of one, or no
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.reports.browse.blocks import Block, LogBlocks
 from kraftool.reports.logs.transactions import marks
 
@@ -20,7 +20,7 @@ INSIDE = "inside"
 """In a transaction whose end is too far away to have been looked for."""
 _FAR = 4
 """Blocks that are looked through, each way."""
-_MARK = late_pattern(rb"\x01[\x17\x18\x19][\x00-\x7f]")
+_MARK = re.compile(rb"\x01[\x17\x18\x19][\x00-\x7f]")
 _KEPT = 512
 
 Mark = tuple[int, str]

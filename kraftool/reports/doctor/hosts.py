@@ -5,11 +5,10 @@ Owns what can be seen of an address without asking a resolver. It refuses to res
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
 
-from kraftool.decoders.late_pattern import late_pattern
-
-_LABEL = late_pattern(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
+_LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
 
 
 def is_local(host: str) -> bool:

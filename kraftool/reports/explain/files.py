@@ -24,7 +24,6 @@ from kraftool.decoders import (
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.json_text import JsonError, Member, read_members, skip_blanks
 from kraftool.decoders.kinds import META_KEYS, FileKind
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.redact import BROKER, MASK, is_harmless
 from kraftool.decoders.spec import annotate_by
 from kraftool.decoders.spec_primitives import Construct
@@ -188,11 +187,11 @@ def explain_text(kind: FileKind, data: bytes, request: ExplainRequest) -> Iterat
     yield from marked(with_findings(rows, findings), request.position)
 
 
-_LINE_END = late_pattern(rb"\r\n|\r|\n")
-_COMMENT = late_pattern(rb"[ \t\f]*(?:[#!].*)?", re.DOTALL)
-_CONTROL = late_pattern(r"[\x00-\x08\x0e-\x1f]")
-_NOT_HARMLESS = late_pattern(r"[\x00-\x08\x0e-\x1f]|password|secret", re.IGNORECASE)
-_COMMENTED_PROPERTY = late_pattern(rb"[ \t\f]*[#!][ \t]*[\w.\-]+[ \t]*[=:]")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_COMMENT = re.compile(rb"[ \t\f]*(?:[#!].*)?", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_NOT_HARMLESS = re.compile(r"[\x00-\x08\x0e-\x1f]|password|secret", re.IGNORECASE)
+_COMMENTED_PROPERTY = re.compile(rb"[ \t\f]*[#!][ \t]*[\w.\-]+[ \t]*[=:]")
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, int]]:

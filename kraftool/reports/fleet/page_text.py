@@ -6,11 +6,11 @@ it reorder or hide the text around it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from html import escape
 
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.reports.text import words
 from kraftool.reports.text.times import utc
 
@@ -35,8 +35,8 @@ __all__ = [
 NOTHING = "\N{EN DASH}"
 """Stands where there is no value, so that a missing number never looks like a zero."""
 
-_BREAKS = late_pattern(r"(?<=[^/][/=,;&])(?=[^\s/])")
-_OPTION = late_pattern(r"--?[\w-]{1,40}\Z")
+_BREAKS = re.compile(r"(?<=[^/][/=,;&])(?=[^\s/])")
+_OPTION = re.compile(r"--?[\w-]{1,40}\Z")
 LONGEST_COMMAND = 2000
 _SECOND = 1000
 _MINUTE = 60 * _SECOND

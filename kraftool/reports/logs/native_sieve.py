@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from kraftool.decoders import fast_path, schema
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.generate import default_of
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.programs import program
 from kraftool.decoders.schema import MessageSchema
 from kraftool.decoders.segment import BatchSpan
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from kraftool.decoders._native import Sieve
 
 _TOPIC = "TopicRecord"
-_TOPIC_ID = late_pattern(r'"topicId":"([^"]*)"')
+_TOPIC_ID = re.compile(r'"topicId":"([^"]*)"')
 _EVERYTHING = Selection()
 
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 
-from kraftool.decoders.late_pattern import late_pattern
-
-UNSAFE = late_pattern(
+UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
-_LINE_BREAKS = late_pattern("[\t\n]")
+_LINE_BREAKS = re.compile("[\t\n]")
 
 
 def escape(match: re.Match[str]) -> str:

@@ -11,9 +11,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.late_pattern import late_pattern
 
-_AGO = late_pattern(r"([0-9]{1,12})\s*(ms|s|m|h|d)\Z")
+_AGO = re.compile(r"([0-9]{1,12})\s*(ms|s|m|h|d)\Z")
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _MILLISECONDS = range(10**11, 10**13)
 """Years 1973 to 2286. Fewer digits are seconds or 20300101, more are 20300101120000 or finer."""

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.java_text import INT32_MAX
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.directory.metadata_summary import SeenVoters, VoterSource
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.voter_history import QuorumSettings
@@ -26,7 +25,7 @@ from kraftool.reports.voters.source_differences import newest_source
 Sources = Sequence[NodeDirectory]
 _STATIC = "controller.quorum.voters"
 _DYNAMIC = "controller.quorum.bootstrap.servers"
-_ADDRESS = late_pattern(r"(?:[0-9A-Za-z%._-]*://)?\[?[0-9A-Za-z%._:-]*\]?:([0-9]{1,20})", re.ASCII)
+_ADDRESS = re.compile(r"(?:[0-9A-Za-z%._-]*://)?\[?[0-9A-Za-z%._:-]*\]?:([0-9]{1,20})", re.ASCII)
 """As Kafka's Utils takes a bootstrap server, with a protocol and an empty host too."""
 
 

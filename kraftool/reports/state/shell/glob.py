@@ -12,11 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from kraftool.decoders.late_pattern import late_pattern
-
-_QUOTED = late_pattern(r"\\(.)", re.DOTALL)
-_SPECIAL = late_pattern(r"[*?{}\\]")
-_GLOBBING = late_pattern(r"[*?{]")
+_QUOTED = re.compile(r"\\(.)", re.DOTALL)
+_SPECIAL = re.compile(r"[*?{}\\]")
+_GLOBBING = re.compile(r"[*?{]")
 _MOST_SEEN = 10_000
 """Sets of places that are remembered of one pattern; beyond, they are made anew."""
 

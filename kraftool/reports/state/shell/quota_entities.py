@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 
-from kraftool.decoders.late_pattern import late_pattern
 from kraftool.image.client_quotas import QuotaEntity
 
 _SHOWN = {"client-id": "clientId", "ip": "ip", "user": "user"}
 _TYPES = {shown: kind for kind, shown in _SHOWN.items()}
-_PART = late_pattern(r"([^()\\_]+)(?:\(((?:[^()\\]|\\.)*)\))?(?:_|\Z)", re.DOTALL)
-_SPECIAL = late_pattern(r"[\\()]")
-_ESCAPED = late_pattern(r"\\(.)", re.DOTALL)
+_PART = re.compile(r"([^()\\_]+)(?:\(((?:[^()\\]|\\.)*)\))?(?:_|\Z)", re.DOTALL)
+_SPECIAL = re.compile(r"[\\()]")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def entity_name(entity: QuotaEntity) -> str:

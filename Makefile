@@ -172,7 +172,7 @@ differential: $(VENV)/.installed-dev  ## the raft core and Kafka's own client ge
 controller-differential: $(VENV)/.installed-dev  ## the controller and Kafka's own get the same requests (SEEDS=4711, KAFKA=4.4.0)
 	$(BIN)/python -m tests.differential.controller.fuzz_controller --seeds $(SEEDS) --kafka $(KAFKA)
 
-mutants: $(VENV)/.installed-dev  ## break the raft core in known ways, and see each noticed
+mutants: $(VENV)/.installed-dev  ## break the product in known ways, and see that a test notices each
 	$(BIN)/python tools/mutants.py
 
 bench-node: $(VENV)/.installed-dev  ## a node and Kafka's: failover, throughput, idle CPU, memory

@@ -1,12 +1,13 @@
-"""The mutants of the raft core, as edits of its source, and who has to notice.
+"""All mutants, as edits of the source, and who has to notice.
 
-Owns the table. `tools/mutants.py` makes each edit in memory and plays seeds of the simulator until
-the named invariant is violated.
+Owns the table, and the mutants of the raft core that the simulator notices: `tools/mutants.py`
+makes each edit in memory and plays seeds until the named invariant is violated.
 """
 
 from __future__ import annotations
 
 from mutant import mutant
+from mutant_rooms import UNIT_MUTANTS
 from mutant_transcripts import TRANSCRIPT_MUTANTS
 
 MUTANTS = (
@@ -208,7 +209,10 @@ MUTANTS = (
         (
             "replicas",
             "            for voter in self.voters.values()\n        )[::-1]",
-            "            for voter in self.all()\n        )[::-1]",
+            (
+                "            for voter in (*self.voters.values(), *self.observers.values())\n"
+                "        )[::-1]"
+            ),
         ),
     ),
     mutant(
@@ -429,4 +433,5 @@ MUTANTS = (
         ),
     ),
     *TRANSCRIPT_MUTANTS,
+    *UNIT_MUTANTS,
 )

@@ -1,12 +1,13 @@
-"""Break the raft core in every way of the table, and see that each is noticed.
+"""Break the product in every way of the tables, and see that each is noticed.
 
     python tools/mutants.py                 all of them, on all cores
     python tools/mutants.py --only NAME     those whose name contains NAME
     python tools/mutants.py --list          their names, and who has to notice
 
-Each mutant is an edit of the source, made while it is imported: no file is changed. It plays seeds
-until the invariant that the table names is violated, judged by the checker for it alone. A mutant
-that survives is a missing test, and fails the run.
+Each mutant is an edit of the source, made while it is imported: no file is changed. One of the raft
+core plays seeds until the invariant that the table names is violated, judged by the checker for it
+alone. One of another room runs the file of unit tests that the table names: a test has to fail that
+passes without it. A mutant that survives is a missing test, and fails the run.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ from mutant import TRANSCRIPTS, Mutant
 from mutant_table import MUTANTS
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = "kraftool.raft"
 _ALWAYS = ("voter-sets", "committed")
 """Checkers that keep what others go by."""
 _MOST_SEEDS = 600
@@ -41,7 +41,7 @@ FEWEST_TRANSCRIPTS = 2
 
 
 class _Edited(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Imports the modules of the core as a mutant has them."""
+    """Imports modules as a mutant has them."""
 
     def __init__(self, sources: dict[str, str]) -> None:
         self._sources = sources
@@ -65,8 +65,8 @@ def edited(mutant: Mutant) -> dict[str, str]:
     """The source of the modules that a mutant changes."""
     sources: dict[str, str] = {}
     for edit in mutant.edits:
-        name = f"{PACKAGE}.{edit.module}"
-        path = ROOT / "kraftool" / "raft" / f"{edit.module}.py"
+        name = f"kraftool.{edit.module}"
+        path = ROOT.joinpath(*name.split(".")).with_suffix(".py")
         source = sources.get(name) or path.read_text(encoding="utf-8")
         if source.count(edit.old) != 1:
             raise SystemExit(
@@ -91,7 +91,7 @@ def main() -> int:
     chosen = [mutant for mutant in MUTANTS if given.only in mutant.name]
     if given.list:
         for mutant in chosen:
-            sys.stdout.write(f"{mutant.caught_by:<16}{mutant.name}\n")
+            sys.stdout.write(f"{mutant.name}\n    {mutant.caught_by}\n")
         return 0
     return _all(chosen, given.jobs)
 
@@ -106,7 +106,7 @@ def _all(chosen: Sequence[Mutant], jobs: int) -> int:
             is_caught = done.returncode == 0
             survived += not is_caught
             outcome = done.stdout.strip() if is_caught else f"SURVIVES {done.stdout}{done.stderr}"
-            sys.stdout.write(f"{mutant.caught_by:<16}{mutant.name}\n{'':<16}  {outcome}\n")
+            sys.stdout.write(f"{mutant.name}\n    {mutant.caught_by}: {outcome}\n")
             sys.stdout.flush()
     wall = time.perf_counter() - began
     sys.stdout.write(f"{len(chosen)} mutants, {survived} survived, in {wall:.0f} s\n")
@@ -128,6 +128,8 @@ def _play(mutant: Mutant) -> int:
     """In a process of its own: import the mutant, and play until it is caught."""
     sys.path.insert(0, str(ROOT))
     sys.meta_path.insert(0, _Edited(edited(mutant)))
+    if mutant.is_for_unit_tests:
+        return _unit_tests(mutant.caught_by)
     if mutant.caught_by == TRANSCRIPTS:
         return _transcripts()
     from tests.simulator.checkers import CHECKERS
@@ -147,29 +149,52 @@ def _play(mutant: Mutant) -> int:
     return 1
 
 
+def _unit_tests(path: str) -> int:
+    """0 if a test of the file fails that passes for the product as it is."""
+    sound = _pytest_apart("-x", path)
+    if sound.returncode != 0:
+        sys.stdout.write(f"{path} fails without the mutant, too\n{sound.stdout}")
+        return 1
+    failed = _failing("-x", path)
+    sys.stdout.write(f"{', '.join(failed) or path}\n")
+    return 0 if failed else 1
+
+
 def _transcripts() -> int:
     """0 if enough transcripts fail that hold for the core as it is."""
-    import pytest
+    chosen = ["-k", "test_the_core_does_what_the_transcript_says", "tests/raft/test_transcripts.py"]
+    sound = _pytest_apart("-x", *chosen)
+    if sound.returncode != 0:
+        sys.stdout.write(f"the transcripts fail without the mutant, too\n{sound.stdout}")
+        return 1
+    failed = _failing(*chosen)
+    titles = [failure.partition("[")[2].partition("]")[0] for failure in failed]
+    sys.stdout.write(f"{len(failed)} transcripts: " + "; ".join(titles) + "\n")
+    return 0 if len(failed) >= FEWEST_TRANSCRIPTS else 1
 
-    path = str(ROOT / "tests" / "raft" / "test_transcripts.py")
-    quiet = ["-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
-    of_the_core = ["-k", "test_the_core_does_what_the_transcript_says"]
-    sound = subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", *quiet, *of_the_core, path],
+
+_QUIET = ("-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
+
+
+def _pytest_apart(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run tests in a process that has no mutant."""
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *_QUIET, *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    if sound.returncode != 0:
-        sys.stdout.write(f"the transcripts fail without the mutant, too\n{sound.stdout}")
-        return 1
+
+
+def _failing(*arguments: str) -> list[str]:
+    """Run tests in this process, and return the names of those that fail."""
+    import pytest
+
     with redirect_stdout(io.StringIO()) as output:
-        pytest.main([*quiet, *of_the_core, "-p", "no:xdist", path])
-    failed = [line for line in output.getvalue().splitlines() if line.startswith("FAILED")]
-    titles = [failure.partition("[")[2].partition("]")[0] for failure in failed]
-    sys.stdout.write(f"{len(failed)} transcripts: " + "; ".join(titles) + "\n")
-    return 0 if len(failed) >= FEWEST_TRANSCRIPTS else 1
+        pytest.main([*_QUIET, *arguments])
+    lines = [line for line in output.getvalue().splitlines() if line.startswith("FAILED")]
+    return [line.partition("::")[2].partition(" - ")[0] for line in lines]
 
 
 if __name__ == "__main__":

@@ -13,12 +13,13 @@ from kraftool.client.listeners import NewVoter
 from kraftool.client.model import QuorumView
 from kraftool.client.survey import Asking
 from kraftool.client.target import Target
-from kraftool.client.voter_changes import add_controller
+from kraftool.client.thresholds import LAG_RECORDS
+from kraftool.client.voter_changes import _addable, add_controller
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.state.load import load_state
 from tests.client.scripted_leader import ScriptedLeader
-from tests.client.views import replica
+from tests.client.views import NOW, described, replica, view
 
 DIRECTORY = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum/node-1/data"
 FIRST, SECOND = "m4edhskZReujT5KaPved-A", "tZQSAvsjSkG1h6dlBS_MFA"
@@ -88,3 +89,20 @@ def test_of_two_directories_of_one_node_the_operator_names_one() -> None:
     [(text, advice)] = _blocks(_plan(4, FIRST, SECOND))
     assert text == f"node 4 fetches with several directory ids: {FIRST}, {SECOND}"
     assert "--controller-directory-id" in advice
+
+
+def test_a_controller_becomes_a_voter_only_if_it_has_caught_up_and_is_near_the_end() -> None:
+    """An old moment at which it had caught up does not replace the records that it lacks now."""
+    near, end = "node 4 observes, 1000 records behind", LAG_RECORDS + 5
+    for behind, caught_up, is_blocked in [
+        (LAG_RECORDS, NOW, False),
+        (LAG_RECORDS + 1, NOW, True),
+        (LAG_RECORDS, -1, True),
+    ]:
+        observer = replica(4, end=end - behind, caught_up=caught_up)
+        quorum = view(described([replica(1, end=end)], [observer]))
+        checks = _addable(quorum, observer.replica, None, observer)
+        assert [check.verdict is CheckResult.BLOCKED for check in checks] == [is_blocked]
+        assert is_blocked == (checks[0].reason != near), checks
+        if is_blocked:
+            assert checks[0].reason == f"node 4 is {behind} records behind"

@@ -348,3 +348,9 @@ def test_a_quorum_of_several_voters_without_a_spare_is_a_warning_everywhere() ->
         judged = health(before or now, now)
         assert judged.is_well is (severity is Severity.INFO)
         assert judged.judgement.failures == report.tolerance.failures == 0
+
+
+@pytest.mark.parametrize(("end", "grade"), [(90, Grade.READY), (89, Grade.BEHIND)])
+def test_a_voter_counts_only_with_the_last_committed_record(end: int, grade: Grade) -> None:
+    voters = [replica(1), replica(2), replica(3, end=end)]
+    assert _grades(judge(_quorum(*KAFKAS, voters=voters), THEN))[3] is grade

@@ -11,7 +11,7 @@ import pytest
 from kraftool.controller.placement import UsableBroker, place
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders.error_codes import Error
-from tests.controller.bench import Bench, Sequential
+from tests.controller.bench import SESSION_MS, Bench, Sequential, incarnation
 
 
 def configs(**named: str | None) -> list[dict[str, Any]]:
@@ -210,6 +210,26 @@ def test_rl16_a_leader_comes_from_the_elr_when_nobody_is_in_sync() -> None:
     assert partition.leader_recovery_state == 0
 
 
+@pytest.mark.parametrize(("is_clean", "elr"), [(True, (1, 2)), (False, (2,))])
+def test_rl17_a_broker_leaves_the_elr_with_an_unclean_shutdown(
+    is_clean: bool, elr: tuple[int, ...]
+) -> None:
+    """It may have lost what it had confirmed, so it must not lead cleanly."""
+    bench = Bench(elr=True, static_configs={"min.insync.replicas": "2"}).with_brokers([0, 1, 2])
+    bench.assigned("foo", [0, 1, 2])
+    bench.alter("foo", [0])
+    broker = bench.active.state.broker(1)
+    assert broker is not None
+    for _ in range(2):  # the session of broker 1 ends
+        bench.pass_time(SESSION_MS // 2 + 1)
+        bench.beat(0)
+    epoch = broker.epoch if is_clean else -1
+    assert "errorCode" not in bench.register(
+        1, incarnationId=incarnation(1, 2), previousBrokerEpoch=epoch
+    )
+    assert bench.partition("foo").elr == elr
+
+
 @pytest.mark.parametrize(("level", "epoch"), [(11, 1), (12, 0)])
 def test_rl24_a_smaller_isr_raised_the_leader_epoch_before_3_6(level: int, epoch: int) -> None:
     bench = Bench(level)
@@ -258,6 +278,11 @@ def test_pl2_each_rack_has_one_before_a_second() -> None:
     for replicas in place(usable, partitions=6, replicas=4, chance=Sequential()):
         assert {broker_id // 10 for broker_id in replicas[:3]} == {1, 2, 3}
         assert replicas[0] != 20
+
+
+def test_the_leader_s_rack_has_a_second_replica_after_all_other_racks() -> None:
+    usable = [*brokers(10, 11, rack="1"), *brokers(20, 21, rack="2")]
+    assert place(usable, partitions=1, replicas=3, chance=Sequential()) == [[10, 20, 11]]
 
 
 def test_pl4_one_broker_gets_all_of_one_replica() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kraftool.decoders import segment
 from kraftool.decoders.batch import RecordBatch, encode_batch
-from kraftool.decoders.segment import Damage, DamageKind, scan
+from kraftool.decoders.segment import Damage, DamageKind, plausible, scan
 
 
 def log(count: int = 6, value: bytes = b"v" * 40) -> tuple[bytes, list[int]]:
@@ -218,3 +218,16 @@ def test_damage_over_a_border_of_batches_says_nothing_of_the_batches_behind_it()
     assert positions_of(items) == [positions[0], *positions[3:]]
     (damage,) = (item for item in items if isinstance(item, Damage))
     assert damage.reason == "the CRC does not match, and no batch begins where this one ends"
+
+
+@pytest.mark.parametrize(
+    ("records", "is_plausible"), [(-1, False), (0, True), (6, True), (7, False)]
+)
+def test_a_header_of_kafka_counts_at_most_as_many_records_as_offsets(
+    records: int, is_plausible: bool
+) -> None:
+    """A compacted batch has fewer records than its offsets, and none has more."""
+    data = encode_batch([(None, b"v")] * 6, base_offset=0, epoch=1, timestamp=1000)
+    header = RecordBatch.read(data).header
+    assert header.last_offset_delta == 5
+    assert plausible(header._replace(record_count=records)) is is_plausible

@@ -161,6 +161,17 @@ def test_an_older_level_loses_what_its_records_cannot_hold(
     assert replayed(*records).features.metadata_version == level
 
 
+@pytest.mark.parametrize(("level", "is_lost"), [(11, False), (10, True)])
+def test_scram_credentials_are_written_from_3_5_iv2_on(level: int, is_lost: bool) -> None:
+    """The release that brought their records writes them, and the one before loses them."""
+    assert level_name(11) == "3.5-IV2"
+    image = replayed(feature("metadata.version", level), credential("a"))
+    records, lost = written(image)
+    names = [name for name, _ in records]
+    assert ("UserScramCredentialRecord" in names) is not is_lost
+    assert any("SCRAM" in what for what in lost) is is_lost
+
+
 def test_a_loss_is_refused_unless_somebody_takes_note_of_it() -> None:
     with pytest.raises(LossError, match="log directories"):
         list(snapshot_records(at_level(IMAGE, 7)))

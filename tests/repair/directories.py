@@ -21,6 +21,7 @@ from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.repair.state_records import snapshot_of
 from kraftool.repair.survey import Survey
+from kraftool.repair.surveyed_quorum import SurveyedQuorum, surveyed_quorum
 from kraftool.repair.surveying import read_directories
 from kraftool.reports.state.load import load_state
 from kraftool.storage.source import BytesSource
@@ -37,6 +38,13 @@ APART = "kafka-4.3.0/dynamic-quorum"
 def survey_path(path: str, *, now_ms: int) -> tuple[Survey, ...]:
     """A survey of each data directory that a PATH has."""
     return tuple(one.survey for one in read_directories(path, now_ms=now_ms))
+
+
+def surveyed(quorum: Quorum) -> SurveyedQuorum:
+    """The quorum as a plan is made of it, without a wish of the operator's."""
+    paths = [str(quorum[directory]) for directory in quorum.directories]
+    request = PlanRequest(surveys=(), now_ms=NOW)
+    return surveyed_quorum(read_quorum(paths, now_ms=NOW).asked(request))
 
 
 class Quorum:

@@ -18,24 +18,15 @@ from kraftool.repair.leadership import (
     refuse_second_leader,
 )
 from kraftool.repair.plan import Action, Plan
-from kraftool.repair.planner import read_quorum
 from kraftool.repair.refusal import PlanRefused
-from kraftool.repair.request import PlanRequest
-from kraftool.repair.surveyed_quorum import SurveyedQuorum, surveyed_quorum
-from tests.repair.directories import EQUAL, NOW, Quorum, batches
+from kraftool.repair.surveyed_quorum import SurveyedQuorum
+from tests.repair.directories import EQUAL, Quorum, batches, surveyed
 from tests.repair.incident_trials import Verdict, tried
 from tests.repair.incidents import Incident, NoIncident
 
 pytestmark = pytest.mark.slow
 
 VOTERS = (1, 2, 3)
-
-
-def surveyed(quorum: Quorum) -> SurveyedQuorum:
-    paths = [str(quorum[directory]) for directory in quorum.directories]
-    return surveyed_quorum(
-        read_quorum(paths, now_ms=NOW).asked(PlanRequest(surveys=(), now_ms=NOW))
-    )
 
 
 def stale(quorum: Quorum, *nodes: int) -> None:
@@ -112,6 +103,17 @@ def test_a_seed_without_a_higher_epoch_is_refused(
     monkeypatch.setattr(seed_choice, "EPOCH_MARGIN", 0)
     with pytest.raises(PlanRefused, match="epoch 7 had a leader, or may have had one"):
         quorum.plan("lost=2,3", "seed=1", nodes=[1], accept=["ahead"])
+
+
+def test_a_node_starts_without_a_vote_in_the_epoch_of_its_log(quorum: Quorum) -> None:
+    """Its quorum-state is older than its log, and a vote in that epoch says nothing of this one."""
+    plan = replace(quorum.plan(), hosts=())
+    state = quorum.partition(2) / "quorum-state"
+    content = json.loads(state.read_text()) | {"leaderEpoch": 5, "leaderId": -1, "votedId": 1}
+    state.write_text(json.dumps(content))
+    by_node = memories(quorum, plan)
+    assert by_node[2] == EpochMemory(epoch=6, has_voted=False)
+    assert by_node[1] == EpochMemory(epoch=6, has_voted=True)
 
 
 @pytest.mark.parametrize("missing", [(), (1,), (2, 3)])

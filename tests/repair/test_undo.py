@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kraftool.repair.apply import Apply
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.disk import RepairRefused
 from kraftool.repair.plan import Plan
 from tests.repair.repair_cases import (
     JUMP,
+    NOW,
     PARTITION,
     apply,
     contents,
     cut_directory,
     cut_plan,
+    log_left,
+    plan_of,
+    removal,
     unchanged,
     undo,
 )
@@ -62,4 +68,29 @@ def test_what_only_helps_kafka_does_not_keep_undo_away(fixtures_dir: Path, tmp_p
     apply(plan, directory)
     (directory / PARTITION / "leader-epoch-checkpoint").write_bytes(b"0\n0\n")
     undo(plan, directory)
+    assert contents(directory) == before
+
+
+def test_a_plan_is_undone_only_after_the_plans_that_were_applied_later(
+    fixtures_dir: Path, tmp_path: Path
+) -> None:
+    """The earlier plan does not know the files as the later one left them."""
+    directory = cut_directory(fixtures_dir, tmp_path / "data")
+    before = contents(directory)
+    first = cut_plan(directory)
+    apply(first, directory)
+    (checkpoint,) = [
+        edit.target.name
+        for edit in first.hosts[0].edits
+        if edit.target.name.endswith("checkpoint") and edit.after is not None
+    ]
+    edit = removal(directory, checkpoint)
+    host = replace(first.hosts[0], edits=(edit,), expected=log_left(directory, edit))
+    second = replace(plan_of(host), created_ms=NOW + 1)
+    with Apply(second, str(directory)) as repair:
+        repair.carry_out(NOW + 1, "1.0")
+    with pytest.raises(RepairRefused, match=f"plan {second.id[:12]} was applied to .* later"):
+        undo(first, directory)
+    undo(second, directory)
+    undo(first, directory)
     assert contents(directory) == before

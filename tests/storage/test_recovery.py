@@ -168,6 +168,13 @@ def test_a_gap_inside_a_segment_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, "after offset 19 the log goes on with 24")
 
 
+def test_a_segment_that_begins_before_the_end_of_the_last_one_is_refused(tmp_path: Path) -> None:
+    """Also an empty one, which no crash leaves there: both would have the same offsets."""
+    folder = written(tmp_path)
+    (folder / f"{18:020}.log").touch()
+    refused(tmp_path, "after offset 19 the log goes on with 18")
+
+
 def test_an_empty_segment_behind_a_lost_tail_goes(tmp_path: Path) -> None:
     """Kafka begins a segment before the end of the last one is durable."""
     folder = written(tmp_path)

@@ -30,7 +30,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.support.places import ROOT
+
 _TOO_BIG = ("kraftool.spark", "kraftool.tui", "kraftool.commands.generated")
 """What few commands import, and what takes long to load."""
 _CHANGES = ("PYTEST_CURRENT_TEST", "SPARK_CONF_DIR")

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,13 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def fixtures_dir() -> Path:
     """The data that real Kafka wrote, read only."""
     return Path(__file__).resolve().parent.parent / "fixtures"
+
+
+@pytest.fixture
+def locks() -> Generator[ExitStack]:
+    """Locks as running nodes hold them, until the test ends."""
+    with ExitStack() as stack:
+        yield stack
 
 
 @functools.cache

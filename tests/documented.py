@@ -22,7 +22,8 @@ from io import FileIO
 from pathlib import Path
 from threading import Timer
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.support.places import ROOT
+
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"(?:^    .*\n)+", re.MULTILINE)
 _EXAMPLE = re.compile(r"^(?:([\w-]*)\$ +)?((?:kraftool|kubectl exec) .*)")

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.places import ROOT
+
 _FOLDER = "tests/spark"
 _FIXTURE = re.compile(r'\b(spark: "?SparkSession|cluster: Cluster)\b')
 """A parameter that is a fixture of tests/spark/conftest.py."""

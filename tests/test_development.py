@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +14,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests.spark_sharing import shares_spark
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 LOCK = (ROOT / "requirements-dev.lock").read_text()
 HOOKS = ROOT / ".pre-commit-config.yaml"
 WORKFLOW = ROOT / ".github/workflows/ci.yml"

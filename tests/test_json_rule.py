@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pytest
@@ -19,9 +18,9 @@ from jsonschema import Draft202012Validator
 from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment, in_json
 from kraftool.reports.text.json_document import json_document, json_value, members
 from tests.json_contract import schema
+from tests.support.places import ROOT
 from tools import schemas
 
-ROOT = Path(__file__).resolve().parents[1]
 NAMES = sorted(schemas.DOCUMENTS)
 OTHER_WORDS = {
     "text": "reason", "sentence": "reason", "why": "reason", "message": "reason",

@@ -8,11 +8,11 @@ import ast
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.places import ROOT
+
 LAYERS_THAT_OPEN_NOTHING = ("decoders", "kraftool/raft", "kraftool/image", "kraftool/controller")
 
 

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.places import ROOT
+
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parent.parent
 LINKED = ("decoders", "commands", "tui")
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE")
 SOURCES = (*FILES, "kraftool", "pyspark_kraft", "man", *LINKED)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.places import ROOT
+
 CODE = ("kraftool", "decoders", "commands", "tui", "tools", "tests")
 LONGEST = 600
 # Spelled so that it does not find itself.

@@ -7,9 +7,9 @@ import ast
 import re
 from collections import defaultdict
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.places import ROOT
+
 PRODUCT = ("commands", "decoders", "kraftool", "tui")
 
 

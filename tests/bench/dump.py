@@ -30,9 +30,8 @@ from kraftool.decoders.segment import scan
 from tests.bench import results
 from tests.interop import kafka
 from tests.interop.dumplog import DECODER
+from tests.support.places import LOG, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-LOG = f"{0:020}.log"
 SOURCE = ROOT / "fixtures/kafka-4.3.0/many-partitions/node-1/data/__cluster_metadata-0" / LOG
 SMALL = 200_000
 

@@ -18,7 +18,6 @@ import shlex
 import statistics
 import sys
 import tempfile
-from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -31,6 +30,8 @@ from kraftool.decoders.names import write_checkpoint_name
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
 from tests.bench import dump, results
 from tests.interop import kafka
+from tests.support.places import LOG
+from tests.support.uuids import uuid
 
 PER_TOPIC = 1_000
 BROKERS = 60
@@ -39,10 +40,6 @@ WHEN_MS = 1_700_000_000_000
 FRAME = SnapshotFrame(epoch=5, last_contained_log_timestamp=WHEN_MS, timestamp=WHEN_MS)
 SNAPSHOT = write_checkpoint_name(2_000_000, 5)
 ONE_PARTITION = "/image/topics/byName/topic-0/3"
-
-
-def uuid(random: Random) -> str:
-    return urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
 
 
 def records(partitions: int) -> Iterator[bytes]:
@@ -167,14 +164,12 @@ def main(arguments: list[str] | None = None) -> int:
             commands = shell_commands(SNAPSHOT)
             show(f"shell, {partitions} partitions", commands, folder, chosen.rounds)
             show(f"a state of {partitions} partitions", STATES, folder, chosen.rounds)
-        log = folder / dump.LOG
+        log = folder / LOG
         count = build_log(log, REPLAYED_BYTES)
-        show(
-            f"replay of {count} records", {"state": kraftool_command("state", dump.LOG)}, folder, 3
-        )
+        show(f"replay of {count} records", {"state": kraftool_command("state", LOG)}, folder, 3)
         verified = {}
         for megabytes in (chosen.megabytes // 8, chosen.megabytes):
-            name = f"{megabytes}-{dump.LOG}"
+            name = f"{megabytes}-{LOG}"
             count = build_log(folder / name, megabytes * 1_000_000)
             title = f"verify-log, {megabytes} MB, {count} records"
             verified[title] = kraftool_command("verify-log", name)

@@ -33,6 +33,7 @@ from kraftool.reports.state.replay import Replay
 from kraftool.storage.source import FileSource
 from tests.bench import dump, inspect_state, results
 from tests.interop import kafka
+from tests.support.places import LOG
 
 MB = 1_000_000
 REPLAYED = 20 * MB
@@ -167,11 +168,11 @@ def measured(megabytes: int, rounds: int, folder: Path) -> list[str]:
         place, small = folder / name.replace(" ", "-"), folder / f"small-{name.replace(' ', '-')}"
         place.mkdir()
         small.mkdir()
-        records = build(place / dump.LOG, megabytes * MB)
-        build(small / dump.LOG, dump.SMALL)
-        size = (place / dump.LOG).stat().st_size
+        records = build(place / LOG, megabytes * MB)
+        build(small / LOG, dump.SMALL)
+        size = (place / LOG).stat().st_size
         lines += ["", f"### {size / MB:.0f} MB of {name}, {records} records"]
-        lines += in_process(place / dump.LOG, rounds)
+        lines += in_process(place / LOG, rounds)
         lines += commands(place, small, rounds)
     return lines
 

@@ -19,11 +19,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench import dump, inspect_state
+from tests.bench import inspect_state
+from tests.support.places import LOG, PARTITION, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CONTROLLER = ROOT / "fixtures/kafka-4.3.0/static-single/node-1/data"
-PARTITION = "__cluster_metadata-0"
 COMMANDS = (("dump",), ("timeline",), ("doctor",), ("recover", "plan"))
 
 
@@ -33,7 +32,7 @@ def build_directory(path: Path, size: int) -> int:
     (path / PARTITION).mkdir(parents=True)
     for name in ("meta.properties", f"{PARTITION}/quorum-state"):
         shutil.copy(CONTROLLER / name, path / name)
-    return inspect_state.build_log(path / PARTITION / dump.LOG, size)
+    return inspect_state.build_log(path / PARTITION / LOG, size)
 
 
 def command(checkout: Path, directory: Path, *words: str) -> list[str]:

@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench import results
 from tests.commands.start_cases import CASES, variables
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("kraftool", "decoders", "commands", "tui")
 
 

@@ -10,10 +10,11 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import scan
 from tests.bench import dump
+from tests.support.places import LOG
 
 
 def test_the_log_of_the_bench_is_healthy_and_mostly_partition_records(tmp_path: Path) -> None:
-    path = tmp_path / dump.LOG
+    path = tmp_path / LOG
     count = dump.build_log(path, 300_000)
     data = path.read_bytes()
     assert 250_000 < len(data) <= 300_000
@@ -31,7 +32,7 @@ def test_the_log_of_the_bench_is_healthy_and_mostly_partition_records(tmp_path: 
 
 @pytest.mark.interop
 def test_the_programs_of_the_bench_write_the_same_output(tmp_path: Path) -> None:
-    dump.build_log(tmp_path / dump.LOG, 1_000_000)
+    dump.build_log(tmp_path / LOG, 1_000_000)
     outputs = {
         dump.output(command, tmp_path)
         for command in (

@@ -8,6 +8,7 @@ import pytest
 
 from kraftool.reports.state.load import load_state
 from tests.bench import dump, inspect_state, passes
+from tests.support.places import LOG, ROOT
 
 PARTITIONS = 2_500
 
@@ -23,7 +24,7 @@ def test_the_snapshot_of_the_bench_is_whole_and_has_the_partitions_asked_for(
 
 
 def test_every_record_of_the_log_of_the_bench_replays(tmp_path: Path) -> None:
-    path = tmp_path / dump.LOG
+    path = tmp_path / LOG
     count = inspect_state.build_log(path, 200_000)
     state = load_state(str(path))
     assert state.is_whole
@@ -37,7 +38,7 @@ def test_the_directory_of_the_bench_of_passes_is_one_that_every_command_reads(
     count = passes.build_directory(tmp_path / "data", 200_000)
     assert count > 3 * inspect_state.PER_TOPIC
     for words in passes.COMMANDS:
-        dump.measure(passes.command(passes.ROOT, tmp_path / "data", *words), tmp_path)
+        dump.measure(passes.command(ROOT, tmp_path / "data", *words), tmp_path)
 
 
 @pytest.mark.interop

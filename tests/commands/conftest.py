@@ -6,7 +6,6 @@ import io
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,6 @@ from kraftool.commands import main
 from tests import command_server, json_contract
 from tests.placeholders import assert_no_placeholder_printed
 
-ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
 """So long what ends by itself may take on a machine that is busy."""
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from kraftool.decoders import framing
 from kraftool.decoders.batch import encode_batch
+from tests.support.places import LOG
 
 Run = Callable[..., Any]
-LOG = "00000000000000000000.log"
 
 
 def offsets(ran: bytes) -> list[int]:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from aiohttp import WSMsgType, web
+
+from tests.support.server_thread import in_thread
 
 _CHANNELS = "v5.channel.k8s.io"
 _OUT, _ERR, _STATUS = b"\x01", b"\x02", b"\x03"
@@ -31,8 +32,6 @@ def _pod(name: str, containers: list[str], annotations: dict[str, str]) -> dict[
 def kube_api(folder: Path) -> Iterator[list[tuple[str, str]]]:
     """Run the server, and write `config` for kubectl. Yields the pods and containers of each
     exec."""
-    loop, ready, ports = asyncio.new_event_loop(), threading.Event(), list[int]()
-    runners: list[web.AppRunner] = []
     asked: list[tuple[str, str]] = []
     pods = {
         "kafka-0": _pod("kafka-0", ["sidecar", "kafka"], {
@@ -99,7 +98,7 @@ def kube_api(folder: Path) -> Iterator[list[tuple[str, str]]]:
             }[request.path]
         )
 
-    async def begin() -> None:
+    async def begin() -> web.AppRunner:
         app = web.Application()
         for path in ("/api", "/apis", "/api/v1"):
             app.router.add_get(path, discover)
@@ -108,30 +107,16 @@ def kube_api(folder: Path) -> Iterator[list[tuple[str, str]]]:
         app.router.add_route("*", "/api/v1/namespaces/prod/pods/{pod}/exec", run)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
-        runners.append(runner)
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        ports.append(runner.addresses[0][1])
-        ready.set()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        return runner
 
-    def serve() -> None:
-        asyncio.set_event_loop(loop)
-        loop.run_until_complete(begin())
-        loop.run_forever()
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    assert ready.wait(20)
-    context = {"name": "c", "context": {"cluster": "c", "user": "u"}}
-    config = {
-        "apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [context],
-        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{ports[0]}"}}],
-        "users": [{"name": "u", "user": {}}],
-    }  # fmt: skip
-    (folder / "config").write_text(json.dumps(config))
-    try:
+    with in_thread(begin, web.AppRunner.cleanup) as runner:
+        server = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        context = {"name": "c", "context": {"cluster": "c", "user": "u"}}
+        config = {
+            "apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [context],
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "users": [{"name": "u", "user": {}}],
+        }  # fmt: skip
+        (folder / "config").write_text(json.dumps(config))
         yield asked
-    finally:
-        asyncio.run_coroutine_threadsafe(runners[0].cleanup(), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import asyncssh
+
+from tests.support.server_thread import in_thread
 
 _TOOLS = ("sh", "sed", "grep", "ls", "sort", "tail", "dirname", "cat")
 
@@ -85,9 +86,6 @@ def ssh_hosts(folder: Path) -> Iterator[Hosts]:
         f'#!/bin/sh\n{shutil.which("tar")} "$@"\necho >>"$DATA/meta.properties"\n'
     )
     (grows / "tar").chmod(0o755)
-    loop = asyncio.new_event_loop()
-    begun: list[asyncssh.SSHAcceptor] = []
-    ready = threading.Event()
 
     async def pump(source: asyncio.StreamReader, target: asyncssh.SSHWriter[bytes]) -> None:
         while data := await source.read(1 << 16):
@@ -141,29 +139,15 @@ def ssh_hosts(folder: Path) -> Iterator[Hosts]:
             if child.returncode is None:
                 child.kill()
 
-    async def begin() -> None:
-        begun.append(
-            await asyncssh.listen(
-                "127.0.0.1", 0, server_host_keys=[host_key], encoding=None, process_factory=run,
-                server_factory=_Server,
-                authorized_client_keys=str(folder / "authorized"),
-            )
+    async def begin() -> asyncssh.SSHAcceptor:
+        return await asyncssh.listen(
+            "127.0.0.1", 0, server_host_keys=[host_key], encoding=None, process_factory=run,
+            server_factory=_Server,
+            authorized_client_keys=str(folder / "authorized"),
         )  # fmt: skip
-        ready.set()
 
-    def serve() -> None:
-        asyncio.set_event_loop(loop)
-        loop.run_until_complete(begin())
-        loop.run_forever()
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    assert ready.wait(20)
-    port = begun[0].get_port()
-    public = host_key.export_public_key().decode().strip()
-    (folder / "known").write_text(f"[127.0.0.1]:{port} {public}\n")
-    try:
+    with in_thread(begin) as server:
+        port = server.get_port()
+        public = host_key.export_public_key().decode().strip()
+        (folder / "known").write_text(f"[127.0.0.1]:{port} {public}\n")
         yield Hosts(folder, port)
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)

@@ -32,15 +32,15 @@ from kraftool.storage.source import BytesSource
 from kraftool.watching.document import watch_document
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import of_directories, quorum_report
-from tests.repair.directories import PARTITION
 from tests.repair.incidents import Incident, NoIncident
 from tests.reports.quorum_histories import History, hurt
+from tests.support.copies import let_change
+from tests.support.places import FIXTURES, PARTITION
 
 pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
 Block = dict[str, Any]
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUORUMS = sorted(
     path
     for path in FIXTURES.glob("kafka-*/*")
@@ -124,9 +124,7 @@ def test_the_blocks_of_every_damaged_fixture_are_equal(damaged: Path, tmp_path: 
     for node in (1, 2, 3):
         source = FIXTURES / f"kafka-4.3.0/upgrade/node-{node}"
         copy = shutil.copytree(min(source.glob("data*")), tmp_path / str(node))
-        for path in (copy, *copy.rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
-        paths.append(str(copy))
+        paths.append(str(let_change(copy)))
     partition = tmp_path / "2/__cluster_metadata-0"
     if folders := [str(path) for path in damaged.iterdir() if path.is_dir()]:
         equal_block(folders)
@@ -146,8 +144,7 @@ def upgraded(root: Path) -> list[Path]:
     for node in (1, 2, 3):
         source = min((FIXTURES / f"kafka-4.3.0/upgrade/node-{node}").glob("data*"))
         copies.append(shutil.copytree(source, root / str(node), copy_function=shutil.copyfile))
-    for path in root.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
+    let_change(root)
     return copies
 
 

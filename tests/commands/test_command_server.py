@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import command_server
+from tests.support.places import ROOT
 
 NODE = "fixtures/kafka-4.3.0/static-single/node-1/data"
 
@@ -27,7 +28,7 @@ NODE = "fixtures/kafka-4.3.0/static-single/node-1/data"
 def test_a_forked_command_is_the_command(words: tuple[str, ...], code: int) -> None:
     alone = subprocess.run(
         [sys.executable, "-m", "kraftool", *words],
-        cwd=command_server.ROOT,
+        cwd=ROOT,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
@@ -44,7 +45,7 @@ def test_a_forked_command_is_the_command(words: tuple[str, ...], code: int) -> N
 def test_a_forked_command_runs_in_its_folder_and_leaves_that_of_others_alone(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "data").symlink_to(command_server.ROOT / NODE)
+    (tmp_path / "data").symlink_to(ROOT / NODE)
     assert command_server.run("dump", "data", cwd=tmp_path).returncode == 0
     assert command_server.run("dump", "data").returncode != 0
 

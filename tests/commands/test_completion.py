@@ -20,10 +20,10 @@ from typer.main import get_command
 from kraftool.commands.app import app
 from kraftool.commands.command_tree import CommandNode, walk
 from kraftool.commands.completion import answer, offers
+from tests.support.places import ROOT
 from tools.completion import VALUES, table
 
 Run = Callable[..., Any]
-ROOT = Path(__file__).resolve().parents[2]
 NODES = list(walk(get_command(app)))
 SHELLS = ("bash", "zsh", "fish", "powershell")
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.secret_nodes import LOG, NODE, ROOT, Run
+from tests.commands.secret_nodes import LOG, NODE, Run
+from tests.support.places import ROOT
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.reports.state_logs import Logs, config, level, topic, topic_id
+from tests.support.places import ROOT
 
 Run = Callable[..., Any]
-ROOT = Path(__file__).resolve().parents[2]
 QUORUM = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum"
 UPGRADE = ROOT / "fixtures/kafka-4.3.0/upgrade"
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.reports.voter_cases import LOG, PARTITION, copied, make_node, server, started, voters
+from tests.reports.voter_cases import copied, make_node, server, started, voters
+from tests.support.places import LOG, PARTITION
 
 Run = Callable[..., Any]
 

@@ -13,9 +13,9 @@ from typer.main import get_command
 from kraftool.commands.app import app
 from kraftool.commands.command_tree import CommandNode, walk
 from kraftool.reports.doctor.explain import codes
+from tests.support.places import ROOT
 
 Run = Callable[..., Any]
-ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",

@@ -16,14 +16,13 @@ import pytest
 
 from tests.json_contract import schema
 from tests.repair.directories import APART, EQUAL, Quorum, batches, cut_log, flip_in_batch, poisoned
+from tests.support.places import ROOT
 
 Run = Callable[..., Any]
 
-ROOT = Path(__file__).resolve().parents[2]
 DAMAGED = ROOT / "fixtures" / "damaged"
 HEALTHY = "kafka-4.3.0/static-single/node-1/data"
 FALSE_UPGRADE = "kafka-3.9.1/upgrade/node-1/data"
-LOG = f"{0:020}.log"
 
 
 def test_a_diagnosis_is_a_finding_with_evidence_and_commands() -> None:

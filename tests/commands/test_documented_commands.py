@@ -16,12 +16,12 @@ import pytest
 
 from tests.commands.conftest import Run
 from tests.commands.test_help import EXAMPLES
-from tests.documented import ROOT, Example, Machine, Steps, examples
+from tests.documented import Example, Machine, Steps, examples
 from tests.ports import HOST, free_ports
+from tests.support.places import LOG, ROOT
 
 NODES = ("node-1", "node-2", "node-3", "node-11")
 UPGRADE = "kafka-4.3.0/upgrade"
-LOG = "00000000000000000000.log"
 CLUSTER = "PEkXprY7S1u0acukNS_ggA"
 NAMES = {"POD": "kafka-0", "1234": "120", "CLUSTER_ID": CLUSTER, "ID": CLUSTER, "RELEASE": "4.3"}
 ELSEWHERE = {

@@ -13,18 +13,17 @@ from typing import Any
 import pytest
 
 from kraftool.decoders.batch import encode_batch
+from tests.support.places import LOG, ROOT
 
 pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
 
-ROOT = Path(__file__).resolve().parents[2]
 DAMAGED = ROOT / "fixtures" / "damaged"
 RELEASES = sorted(path.name for path in (ROOT / "fixtures").glob("kafka-*"))
 CASES = sorted(path.parent for path in DAMAGED.glob("*/SOURCE"))
 NODE = "kafka-4.3.0/dynamic-quorum/node-2"
 PARTITION = f"{NODE}/data/__cluster_metadata-0"
-LOG = f"{0:020}.log"
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -20,7 +20,8 @@ from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.walk import Walk
 from kraftool.reports.logs import parallel as log_parallel
 from kraftool.storage.source import FileSource
-from tests.commands.dumped_logs import LOG, Run, offsets, transaction_log
+from tests.commands.dumped_logs import Run, offsets, transaction_log
+from tests.support.places import LOG
 
 pytestmark = pytest.mark.slow
 

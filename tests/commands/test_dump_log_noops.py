@@ -12,7 +12,8 @@ import pytest
 
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
-from tests.commands.dumped_logs import LOG, Run
+from tests.commands.dumped_logs import Run
+from tests.support.places import LOG
 
 _LINE = re.compile(r"^ *(\d+)  \S+ +\d+ +(?:[─┌│└]. (\w+)|⋯ ([\d,]+) no-ops)", re.MULTILINE)
 

@@ -1,16 +1,16 @@
 """One damage ends all commands that report findings alike; a bad PATH costs no other."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.copies import writable
+from tests.support.places import LOG, PARTITION
+
 Run = Callable[..., Any]
-PARTITION = "__cluster_metadata-0"
-LOG = f"{0:020}.log"
 NODE = "kafka-4.3.0/static-single/node-1/data"
 COMMANDS = {
     "dump": ("dump",),
@@ -25,11 +25,7 @@ COMMANDS = {
 
 @pytest.fixture
 def path(fixtures_dir: Path, tmp_path: Path) -> Path:
-    target = tmp_path / "data"
-    shutil.copytree(fixtures_dir / NODE, target)
-    for file in target.rglob("*"):
-        file.chmod(0o755 if file.is_dir() else 0o644)
-    return target
+    return writable(fixtures_dir / NODE, tmp_path / "data")
 
 
 def torn(path: Path) -> None:

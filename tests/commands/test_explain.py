@@ -11,9 +11,9 @@ import pytest
 
 from kraftool.decoders import framing
 from kraftool.decoders.batch import encode_batch
+from tests.support.places import LOG
 
 Run = Callable[..., Any]
-LOG = "00000000000000000000.log"
 
 
 def topic(name: str) -> tuple[None, bytes]:

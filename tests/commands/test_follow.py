@@ -14,10 +14,10 @@ import pytest
 from kraftool.decoders import framing
 from kraftool.decoders.batch import encode_batch
 from tests.commands.conftest import apart
+from tests.support.places import LOG
 
 pytestmark = pytest.mark.slow
 
-LOG = f"{0:020}.log"
 PATIENCE_SECONDS = 60
 
 

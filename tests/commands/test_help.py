@@ -23,9 +23,9 @@ from kraftool.commands.app import app
 from kraftool.commands.command_table import SECTIONS, SUBCOMMANDS, commands_below
 from kraftool.commands.command_tree import CommandNode, walk
 from kraftool.commands.help_text import read_help
+from tests.support.places import ROOT
 from tools.manpages import escape, pages
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 NODES = list(walk(get_command(app)))
 COMMANDS = [node for node in NODES if node.words]
 EXAMPLES = {

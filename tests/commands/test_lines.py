@@ -19,7 +19,8 @@ from kraftool.commands import main
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.commands.reporting_commands import NARRATED, PLANNED, REPORTING
 from tests.commands.wrapped_lines import ESCAPE, assert_wrapped, plain
-from tests.repair.directories import APART, FIXTURES, Quorum
+from tests.repair.directories import APART, Quorum
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.slow
 

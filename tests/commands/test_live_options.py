@@ -11,17 +11,16 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from kraftool.commands.live_reading import options_again
 from kraftool.commands.quorum_options import TIMEOUT_S
 from tests.commands.conftest import Run
+from tests.support.places import ROOT
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 DIRECTORY = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum/node-2/data"
 BESIDE = ("diff-voters", "doctor", "features")
 """These take directories and a quorum together."""

@@ -10,6 +10,7 @@ import pytest
 
 from kraftool.decoders import fast_path
 from tests.fuzz.native_cases import pure
+from tests.support.places import FIXTURES
 
 pytestmark = [
     pytest.mark.slow,
@@ -19,7 +20,6 @@ pytestmark = [
 ]
 
 Run = Callable[..., Any]
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 DAMAGED = sorted(path.parent for path in (FIXTURES / "damaged").glob("*/SOURCE"))
 NODE = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
 HEALTHY = [

@@ -25,18 +25,12 @@ from kraftool.repair.plan import (
     RequiredSetting,
     Risk,
 )
-from tests.commands.conftest import ROOT, Run
+from tests.commands.conftest import Run
 from tests.commands.recover_files import fitting, signalled, written
 from tests.commands.test_secrets import assert_no_secret
 from tests.repair.directories import Quorum
-from tests.repair.repair_cases import (
-    PARTITION,
-    VOTER,
-    contents,
-    jump_directory,
-    jump_plan,
-    plan_of,
-)
+from tests.repair.repair_cases import VOTER, contents, jump_directory, jump_plan, plan_of
+from tests.support.places import PARTITION, ROOT
 
 pytestmark = pytest.mark.slow
 

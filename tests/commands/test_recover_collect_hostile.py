@@ -27,6 +27,7 @@ from kraftool.repair import collect_file
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.fuzz import remote_cases, remote_checks
 from tests.fuzz.remote_cases import ODD_MEMBERS, ODD_PODS, PARTITION, REMOTE, SEGMENT, odd_heads
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.slow
 
@@ -171,7 +172,7 @@ def test_a_head_never_leads_to_a_file_of_this_host(
 ) -> None:
     """The bait is a data directory here, of another node."""
     bait = tmp_path / "bait"
-    node = remote_checks.ROOT / "fixtures/kafka-4.3.0/dynamic-quorum/node-1/data"
+    node = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-1/data"
     shutil.copytree(node, bait)
     answer = remote_cases.head(FILES, *odd_heads(str(bait))[odd]) + remote_cases.tar_stream(FILES)
     with remote_checks.unopened(bait):

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import ROOT
 from tests.commands.kube_server import kube_api
 from tests.commands.recover_files import fitting
 from tests.commands.test_recover_collect_ssh import surveys, text
+from tests.support.places import ROOT
 
 Run = Callable[..., Any]
 Asked = list[tuple[str, str]]

@@ -19,10 +19,10 @@ import pytest
 from kraftool.repair import collect_file
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.repair.survey import Survey
-from tests.commands.conftest import ROOT
 from tests.commands.recover_files import fitting, signalled
 from tests.commands.ssh_server import Hosts, ssh_hosts
 from tests.repair.directories import APART, Quorum
+from tests.support.places import ROOT
 
 pytestmark = pytest.mark.slow
 

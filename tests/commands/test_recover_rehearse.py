@@ -17,11 +17,12 @@ import pytest
 
 from kraftool.repair.plan import Plan
 from kraftool.storage.lock_taking import DirectoryLock
-from tests.commands.conftest import PATIENCE_S, ROOT, Run, apart
+from tests.commands.conftest import PATIENCE_S, Run, apart
 from tests.commands.recover_files import fitting, written
 from tests.commands.test_secrets import assert_no_secret
-from tests.repair.directories import EQUAL, PARTITION, Quorum, cut_log
+from tests.repair.directories import EQUAL, Quorum, cut_log
 from tests.repair.repair_cases import contents
+from tests.support.places import PARTITION, ROOT
 
 pytestmark = pytest.mark.slow
 

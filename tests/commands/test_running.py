@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,29 +9,17 @@ import pytest
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
-from kraftool.storage.lock_taking import DirectoryLock
 from tests.commands.conftest import Run
 from tests.repair.directories import EQUAL, Quorum
 from tests.repair.test_mending import cleaned
+from tests.support.locks import run_on
 
 FEW = ("--runs", "3", "-v")
 
 
 @pytest.fixture
-def locks() -> Iterator[ExitStack]:
-    """Locks as running nodes hold them, until the test ends."""
-    with ExitStack() as stack:
-        yield stack
-
-
-@pytest.fixture
 def quorum(tmp_path: Path) -> Quorum:
     return Quorum(tmp_path, EQUAL, (1, 2, 3))
-
-
-def runs(locks: ExitStack, quorum: Quorum, *nodes: int) -> None:
-    for node in nodes:
-        locks.callback(DirectoryLock(str(quorum[node])).release)
 
 
 def cut(quorum: Quorum, node: int, batches: int) -> None:
@@ -54,7 +41,7 @@ def test_logs_of_a_running_majority_end_apart(
     """1 and 3 run, and 1 is read first. 2 was stopped a while ago."""
     cut(quorum, 1, 1)
     cut(quorum, 2, 6)
-    runs(locks, quorum, 1, 3)
+    run_on(locks, quorum[1], quorum[3])
     paths = [quorum[node] for node in (1, 2, 3)]
     text = kraftool("doctor", *paths).words
     assert "Voters 1 and 3 are running, which is a majority" in text
@@ -84,7 +71,7 @@ def test_one_running_voter_is_the_same_sentence_everywhere(
     """3 leads, and wrote a little more after 1 and 2 were stopped."""
     cut(quorum, 1, 1)
     cut(quorum, 2, 2)
-    runs(locks, quorum, 3)
+    run_on(locks, quorum[3])
     paths = [quorum[node] for node in (1, 2, 3)]
     sentence = "Voter 3 is running and needs 1 more voter for a majority. Start 1 (best) or 2."
     assert sentence in kraftool("doctor", *paths).words
@@ -97,7 +84,7 @@ def test_one_running_voter_is_the_same_sentence_everywhere(
 def test_dump_says_if_the_lock_is_held(quorum: Quorum, locks: ExitStack, kraftool: Run) -> None:
     (quorum[1] / ".lock").touch()
     assert "lock file, not held" in kraftool("dump", quorum[1]).words
-    runs(locks, quorum, 1)
+    run_on(locks, quorum[1])
     assert "lock file, held by a running process" in kraftool("dump", quorum[1]).words
 
 

@@ -24,7 +24,8 @@ from kraftool.decoders.segment import scan
 from kraftool.reports.explain.annotation import explain
 from kraftool.reports.explain.rows import ExplainRequest, Row
 from kraftool.reports.logs.render import RenderPlan, render
-from tests.commands.secret_nodes import FIXTURES, LOG, NODE, Run
+from tests.commands.secret_nodes import LOG, NODE, Run
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.slow
 SCENARIOS = (

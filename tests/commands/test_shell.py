@@ -25,9 +25,9 @@ from kraftool.commands.shell_words import BadCommand, quoted_word, read_command,
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.reports.state.shell.nodes import Directory, fixed, leaf
+from tests.support.places import ROOT
 
 Run = Callable[..., Any]
-ROOT = Path(__file__).resolve().parents[2]
 NODE = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum/node-2"
 DATA = NODE / "data"
 SNAPSHOT = DATA / "__cluster_metadata-0" / "00000000000000000203-0000000003.checkpoint"

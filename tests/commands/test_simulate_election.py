@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,12 +14,13 @@ import pytest
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
 from tests.repair.directories import EQUAL, Quorum, flip, flip_in_batch
+from tests.support.copies import writable
+from tests.support.locks import held_by_another_process
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
-ROOT = Path(__file__).resolve().parents[2]
-PARTITION = "__cluster_metadata-0"
 FEW = ("--runs", 6, "-v")
 
 
@@ -41,17 +40,9 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-def copied(source: Path, target: Path) -> Path:
-    """A copy of a data directory that may be changed."""
-    shutil.copytree(source, target)
-    for path in target.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return target
-
-
 def shortened(source: Path, target: Path, offset: int) -> Path:
     """A copy of a directory whose log ends at a batch that holds an offset, without snapshots."""
-    copied(source, target)
+    writable(source, target)
     log = target / PARTITION / f"{0:020}.log"
     data = log.read_bytes()
     for batch in scan(lambda at, size: data[at : at + size]):
@@ -131,7 +122,7 @@ def test_without_v_a_directory_that_is_left_out_is_named(
     tmp_path: Path, voters: list[Path], kraftool: Run
 ) -> None:
     """Its voter counts as one whose directory was not given."""
-    foreign = copied(voters[0], tmp_path / "foreign")
+    foreign = writable(voters[0], tmp_path / "foreign")
     meta = foreign / "meta.properties"
     meta.write_text(meta.read_text().replace("cluster.id=", "cluster.id=A", 1))
     ran = kraftool("simulate-election", "--runs", 2, foreign, *voters[1:])
@@ -184,7 +175,7 @@ def test_a_node_on_which_kafka_exits_counts_as_down(
     name: str, code: str, voters: list[Path], tmp_path: Path, kraftool: Run
 ) -> None:
     """Each of these keeps Kafka from starting (tests/interop/start_claims_files.py)."""
-    bad = copied(voters[0], tmp_path / "data")
+    bad = writable(voters[0], tmp_path / "data")
     (bad / name).write_text("what is this")
     ran = kraftool("simulate-election", bad, *voters[1:], *FEW)
     text = words(ran.text)
@@ -199,7 +190,7 @@ def test_the_winner_of_an_emptied_log_and_a_missing_directory_may_lack_commits(
     voters: list[Path], tmp_path: Path, kraftool: Run
 ) -> None:
     """Voter 2 is not given and voter 3 was emptied: both may have had what 4 lacks."""
-    emptied = copied(voters[1], tmp_path / "3")
+    emptied = writable(voters[1], tmp_path / "3")
     shutil.rmtree(emptied / PARTITION)
     laggard = shortened(voters[2], tmp_path / "4", 200)
     ran = kraftool("simulate-election", *FEW, emptied, laggard)
@@ -275,7 +266,7 @@ def test_a_shorter_log_is_refused_by_name_and_offset(
 def test_a_voter_that_lost_its_log_votes_for_whoever_asks(
     voters: list[Path], tmp_path: Path, kraftool: Run
 ) -> None:
-    wiped = copied(voters[1], tmp_path / "3")
+    wiped = writable(voters[1], tmp_path / "3")
     shutil.rmtree(wiped / PARTITION)
     short = shortened(voters[2], tmp_path / "4", 200)
     ran = kraftool("simulate-election", *FEW, voters[0], wiped, short, "--down", 2)
@@ -438,7 +429,7 @@ def test_the_documents_of_other_questions(
     voters: list[Path], tmp_path: Path, kraftool: Run
 ) -> None:
     """Each is what its schema says, as every document of a run is."""
-    wiped = copied(voters[1], tmp_path / "3")
+    wiped = writable(voters[1], tmp_path / "3")
     shutil.rmtree(wiped / PARTITION)
     for arguments in (
         (*voters, "--down", 2, "--add-voter", 7),
@@ -477,7 +468,7 @@ def test_a_path_that_cannot_be_read_ends_with_3(
 def test_a_damaged_log_counts_as_far_as_kafka_would_keep_it(
     voters: list[Path], tmp_path: Path, kraftool: Run
 ) -> None:
-    damaged = copied(voters[1], tmp_path / "3")
+    damaged = writable(voters[1], tmp_path / "3")
     log = damaged / PARTITION / f"{0:020}.log"
     log.write_bytes(log.read_bytes()[:-30])
     document = run_json(kraftool, voters[0], damaged, voters[2])
@@ -490,21 +481,11 @@ def test_a_damaged_log_counts_as_far_as_kafka_would_keep_it(
 def test_directories_of_running_nodes_are_moments_apart(
     voters: list[Path], tmp_path: Path, kraftool: Run
 ) -> None:
-    running = copied(voters[0], tmp_path / "running")
+    running = writable(voters[0], tmp_path / "running")
     lock = running / ".lock"
     lock.touch()
-    code = (
-        "import fcntl, sys; file = open(sys.argv[1], 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX);"
-        "print('locked', flush=True); sys.stdin.read()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"locked\n"
+    with held_by_another_process(lock):
         text = words(kraftool("simulate-election", *FEW, running, *voters[1:]).text)
-        assert holder.stdin is not None
-        holder.stdin.close()
     assert "Voter 2 is running and needs 1 more voter for a majority. Start 3 or 4." in text
     assert "→ Leave voter 2 running. Start 3 or 4." in text
     assert text.count("is running") == 1, text

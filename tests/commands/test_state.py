@@ -16,10 +16,9 @@ from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import load_state
 from kraftool.reports.text.printable import UNSAFE
 from tests.reports.state_logs import BEGIN, NO_OP, Logs, level, stamp, topic
+from tests.support.places import FIXTURES
 
 Run = Callable[..., Any]
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "fixtures"
 QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 STOPPED = FIXTURES / "kafka-4.3.0/upgrade/node-1/data"
 SECTIONS = tuple(state_section.value for state_section in StateSection)

@@ -18,12 +18,11 @@ from kraftool.storage.format_voters import voters_of
 from kraftool.storage.random_ids import random_directory_id
 from kraftool.storage.scram_records import scram_user
 from tests.json_contract import validator
+from tests.support.places import PARTITION, ROOT
 
 Run = Callable[..., Any]
-ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"
 FIRST, SECOND = "m4edhskZReujT5KaPved-A", "tZQSAvsjSkG1h6dlBS_MFA"
-PARTITION = "__cluster_metadata-0"
 BEGINS = ("-s", "-r", "4.4")
 """The options of a cluster's first controller."""
 FIRST_SNAPSHOT = f"{PARTITION}/{0:020}-{0:010}.checkpoint"

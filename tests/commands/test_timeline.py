@@ -16,14 +16,12 @@ import pytest
 
 from kraftool.decoders.batch import CRC_START, HEADER_SIZE, encode_batch
 from kraftool.decoders.framing import encode_record
+from tests.support.places import FIXTURES, LOG
 
 pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "fixtures"
 DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum"
-LOG = f"{0:020}.log"
 SCENARIOS = sorted(path.parent for path in FIXTURES.glob("*/*/node-1"))
 DAMAGED = sorted(FIXTURES.glob("damaged/*/*.log"))
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.places import LOG, ROOT
+
 Run = Callable[..., Any]
 
-ROOT = Path(__file__).resolve().parents[2]
 DAMAGED = ROOT / "fixtures" / "damaged"
 NODE = "kafka-4.3.0/dynamic-quorum/node-2/data"
-LOG = f"{0:020}.log"
 
 
 def test_the_verdict_says_what_was_checked(kraftool: Run, fixtures_dir: Path) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.places import ROOT
+
 Run = Callable[..., Any]
 
-ROOT = Path(__file__).resolve().parents[2]
 DAMAGED = ROOT / "fixtures" / "damaged"
 NODE = "kafka-4.3.0/dynamic-quorum/node-2/data"
 LOST = "kafka-4.3.0/dynamic-quorum/node-4/data"

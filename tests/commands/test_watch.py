@@ -23,7 +23,7 @@ from tests.commands.live_leader import OPTIONS, live_leader
 from tests.commands.test_secrets import assert_no_secret
 from tests.json_contract import validator
 from tests.reports.doctor.cases import broker, partition, snapshot, state, topic
-from tests.reports.voter_cases import PARTITION
+from tests.support.places import PARTITION
 from tests.tui.recording import pictures
 
 Run = Callable[..., Any]

@@ -20,8 +20,8 @@ from tests.client.scripted_leader import ScriptedLeader
 from tests.client.test_earlier_log import FOLDER, WHOLE, whole_leader
 from tests.commands.conftest import Run
 from tests.commands.live_leader import live_leader
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/what-changed.md").read_text()
 
 

@@ -3,7 +3,6 @@
 import ast
 import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +14,7 @@ from kraftool.image.metadata_version import (
     RELEASE_RANGES,
     release_of,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.places import ROOT
 
 CONTROL_RECORDS = [
     "LeaderChangeMessage",

@@ -19,11 +19,11 @@ from kraftool.decoders.batch import BatchHeader, RecordBatch, encode_batch, seal
 from kraftool.decoders.segment import scan
 from tests.fuzz import checks
 from tests.fuzz.mutations import LARGEST, Sample, corpus, mutate
+from tests.support.places import LOG
 
 pytestmark = pytest.mark.slow
 
 SAMPLES = corpus(Path(__file__).resolve().parents[2] / "fixtures")
-LOG = f"{0:020}.log"
 randoms = st.randoms(note_method_calls=False, use_true_random=False)
 
 

@@ -1,6 +1,5 @@
 """The layout of a snapshot: byte for byte Kafka's own, from what its snapshots hold."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +10,8 @@ from kraftool.decoders.control import BY_ID, ControlRecordType, decode_value, re
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import scan
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 WHOLE = sorted(
     [*FIXTURES.glob("kafka-*/*/*/*/*/*.checkpoint"), *FIXTURES.glob("kafka-*/*/*/*/*.checkpoint")]
 )

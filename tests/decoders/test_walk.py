@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,8 @@ from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import Damage, ResyncBudget, scan
 from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState, seam_faults
 from tests.decoders.log_edits import edited
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOG = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data/__cluster_metadata-0"
 DAMAGED = sorted((*FIXTURES.glob("damaged/*/**/*.log"), *FIXTURES.glob("damaged/**/*.checkpoint")))
 SIZE = 72

@@ -30,18 +30,9 @@ from kraftool.storage.entry import EntryProblem
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import ByteSource
 from tests.reports.feature_cases import Log, level
-from tests.reports.voter_cases import (
-    LOG,
-    PARTITION,
-    add_snapshot,
-    copied,
-    make_node,
-    started,
-    version,
-    voters,
-)
+from tests.reports.voter_cases import add_snapshot, copied, make_node, started, version, voters
+from tests.support.places import FIXTURES, LOG, PARTITION
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
 
 

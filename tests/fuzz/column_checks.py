@@ -8,8 +8,6 @@ differ.
 
 from __future__ import annotations
 
-import argparse
-import secrets
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -30,6 +28,7 @@ from kraftool.arrow.splits import Split
 from kraftool.decoders import schema
 from kraftool.reports.logs.dump import BatchEntry
 from kraftool.storage.entry import EntryPlace
+from tests.fuzz.command_line import seed_and_cases
 from tests.fuzz.native_cases import log, pure
 
 Options = dict[str, str]
@@ -141,15 +140,10 @@ def run(seed: int, count: int, folder: Path) -> tuple[int, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--cases", type=int, default=10_000)
-    parser.add_argument("--seed", default="1", help="a number, or new")
-    chosen = parser.parse_args()
-    seed = secrets.randbits(32) if chosen.seed == "new" else int(chosen.seed)
-    print(f"seed {seed}", flush=True)
+    seed, cases = seed_and_cases(__doc__, 10_000)
     with tempfile.TemporaryDirectory() as folder:
-        taken, left = run(seed, chosen.cases, Path(folder))
-    print(f"{chosen.cases} files, {taken} records taken by the native module, {left} left")
+        taken, left = run(seed, cases, Path(folder))
+    print(f"{cases} files, {taken} records taken by the native module, {left} left")
     return 0
 
 

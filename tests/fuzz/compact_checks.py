@@ -8,9 +8,7 @@ Owns the comparison, and counts the partitions that were kept natively: only the
 
 from __future__ import annotations
 
-import argparse
 import pickle
-import secrets
 import sys
 from pathlib import Path
 from random import Random
@@ -29,6 +27,7 @@ from kraftool.image.replay import ReplayError
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.replay import Replay
 from kraftool.storage.source import BytesSource
+from tests.fuzz.command_line import seed_and_cases
 from tests.fuzz.compact_cases import batches
 from tests.fuzz.native_cases import pure
 from tests.fuzz.placed_cases import change
@@ -160,14 +159,9 @@ def run(seed: int, cases: int) -> tuple[int, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--cases", type=int, default=10_000)
-    parser.add_argument("--seed", default="1", help="a number, or new")
-    chosen = parser.parse_args()
-    seed = secrets.randbits(32) if chosen.seed == "new" else int(chosen.seed)
-    print(f"seed {seed}", flush=True)
-    partitions, kept = run(seed, chosen.cases)
-    print(f"{chosen.cases} logs, {partitions} partitions, {kept} of them kept natively")
+    seed, cases = seed_and_cases(__doc__, 10_000)
+    partitions, kept = run(seed, cases)
+    print(f"{cases} logs, {partitions} partitions, {kept} of them kept natively")
     return 0
 
 

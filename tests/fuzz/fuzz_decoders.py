@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.fuzz import checks
 from tests.fuzz.mutations import Sample, corpus, mutate
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FAILURES = ROOT / "build" / "fuzz"
 MEMORY_EVERY = 10
 """Tracing memory is slow: one file in so many."""

@@ -29,8 +29,8 @@ from kraftool.decoders.rpc_frames import encode_request
 from tests.node.hostile import frame_of, mutated, recorded_requests
 from tests.node.processes import NodeProcess, Pair, pair
 from tests.node.quorum import directory_id
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FAILURES = ROOT / "build" / "fuzz"
 WORKERS = 8
 LARGEST_KB = 600_000

@@ -7,9 +7,7 @@ Owns the comparison, and counts what the native module accepted: only there can 
 
 from __future__ import annotations
 
-import argparse
 import re
-import secrets
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -42,6 +40,7 @@ from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.replay import Replay
 from kraftool.storage.source import BytesSource
+from tests.fuzz.command_line import seed_and_cases
 from tests.fuzz.native_cases import log, pure
 
 FORMATS = ("kafka", "jsonl", "csv")
@@ -266,14 +265,9 @@ def run(seed: int, cases: int) -> tuple[int, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--cases", type=int, default=10_000)
-    parser.add_argument("--seed", default="1", help="a number, or new")
-    chosen = parser.parse_args()
-    seed = secrets.randbits(32) if chosen.seed == "new" else int(chosen.seed)
-    print(f"seed {seed}", flush=True)
-    batches, taken = run(seed, chosen.cases)
-    print(f"{chosen.cases} logs, {batches} items, {taken} batches taken by the native module")
+    seed, cases = seed_and_cases(__doc__, 10_000)
+    batches, taken = run(seed, cases)
+    print(f"{cases} logs, {batches} items, {taken} batches taken by the native module")
     return 0
 
 

@@ -9,8 +9,6 @@ list of pods each command names a pod, and never an option.
 
 from __future__ import annotations
 
-import argparse
-import secrets
 import shutil
 import subprocess
 import sys
@@ -31,8 +29,9 @@ from kraftool.commands.remote_nodes import RemoteNode, pod_nodes
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair import collect_file
 from tests.fuzz import remote_cases
+from tests.fuzz.command_line import seed_and_cases
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SOUND = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum/node-3/data"
 AT_A_TIME = 24
 _watched: list[str] = []
@@ -184,14 +183,9 @@ def run(seed: int, cases: int, folder: Path) -> dict[str, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--cases", type=int, default=2000)
-    parser.add_argument("--seed", default="1", help="a number, or new")
-    chosen = parser.parse_args()
-    seed = secrets.randbits(32) if chosen.seed == "new" else int(chosen.seed)
-    print(f"seed {seed}", flush=True)
+    seed, cases = seed_and_cases(__doc__, 2000)
     with tempfile.TemporaryDirectory(prefix="kraftool-fuzz-") as folder:
-        counts = run(seed, chosen.cases, Path(folder))
+        counts = run(seed, cases, Path(folder))
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
     return 0
 

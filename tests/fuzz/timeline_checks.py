@@ -8,8 +8,6 @@ that begin later, end earlier, are split into other segments, or are damaged.
 
 from __future__ import annotations
 
-import argparse
-import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,6 +29,7 @@ from kraftool.reports.timeline.sources import NodeLog
 from kraftool.reports.timeline.stretches import StretchReader
 from kraftool.storage.entry import Entry, EntryPlace
 from kraftool.storage.source import BytesSource
+from tests.fuzz.command_line import seed_and_cases
 from tests.fuzz.native_cases import pure, record_value
 from tests.reports.timeline_logs import (
     ABORT,
@@ -207,14 +206,9 @@ def run(seed: int, cases: int) -> tuple[int, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--seed", default="1", help="a number, or new")
-    chosen = parser.parse_args()
-    seed = secrets.randbits(32) if chosen.seed == "new" else int(chosen.seed)
-    print(f"seed {seed}", flush=True)
-    batches, taken = run(seed, chosen.cases)
-    print(f"{chosen.cases} quorums, {batches} batches, {taken} of them in stretches")
+    seed, cases = seed_and_cases(__doc__, 1000)
+    batches, taken = run(seed, cases)
+    print(f"{cases} quorums, {batches} batches, {taken} of them in stretches")
     return 0
 
 

@@ -22,8 +22,8 @@ from kraftool.net.errors import NetError
 from kraftool.raft.names import Endpoint
 from tests.node.quorum import CLUSTER_ID, directory_id
 from tests.ports import HOST, free_ports
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 60.0
 _LEADS = ("--role", "voter")
 _FOLLOWS = ("--role", "voter", "--witness")

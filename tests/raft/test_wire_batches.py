@@ -12,8 +12,8 @@ from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.raft.names import Endpoint, ReplicaKey, VersionRange, Voter, VoterSet
 from kraftool.raft.records import Batch, ControlRecord, KRaftVersion, LeaderChange, Voters
 from kraftool.raft.wire import batches
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LOGS = sorted(FIXTURES.glob("kafka-*/*/node-*/**/__cluster_metadata-0/*.log"))
 
 

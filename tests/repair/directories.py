@@ -25,9 +25,8 @@ from kraftool.repair.surveyed_quorum import SurveyedQuorum, surveyed_quorum
 from kraftool.repair.surveying import read_directories
 from kraftool.reports.state.load import load_state
 from kraftool.storage.source import BytesSource
+from tests.support.places import FIXTURES, PARTITION
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-PARTITION = "__cluster_metadata-0"
 NOW = 1_800_000_000_000
 EQUAL = "kafka-4.3.0/upgrade"
 """Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""

@@ -33,8 +33,9 @@ from tests.repair.incident_truth import (
     started,
 )
 from tests.repair.incidents import Incident
-from tests.repair.repair_cases import PARTITION, NoSync
+from tests.repair.repair_cases import NoSync
 from tests.repair.simulated_directories import uuid_of, voters_of
+from tests.support.places import PARTITION
 
 _MOST_PLANS = 4
 _MOST_WAYS = 12

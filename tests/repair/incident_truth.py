@@ -25,8 +25,9 @@ from kraftool.sim.batches import Batches
 from kraftool.storage.election_store import ElectionStore
 from kraftool.storage.snapshots import SnapshotDamaged, checked_at
 from kraftool.storage.source import BytesSource
-from tests.repair.repair_cases import PARTITION, NoSync
+from tests.repair.repair_cases import NoSync
 from tests.repair.simulated_directories import CLUSTER, Records
+from tests.support.places import PARTITION
 
 
 class NotStarted(Exception):

@@ -16,7 +16,6 @@ from random import Random
 
 from kraftool.sim.disk import Disk
 from tests.repair.incident_layouts import SWAPPED_MOUNTS, laid_out
-from tests.repair.repair_cases import PARTITION
 from tests.repair.simulated_directories import Records, numbers_in, numbers_of, uuid_of, write
 from tests.repair.simulated_loss import BEFORE
 from tests.simulator.checkers import CHECKERS
@@ -25,6 +24,7 @@ from tests.simulator.node import Node
 from tests.simulator.options import Options
 from tests.simulator.runner import Play
 from tests.simulator.world import World
+from tests.support.places import PARTITION
 
 OTHER_CLUSTER = "YW5vdGhlci1jbHVzdGVyLg"
 OLD_MS = 7_000

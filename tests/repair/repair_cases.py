@@ -37,8 +37,8 @@ from kraftool.repair.undo import Undo
 from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.state.load import load_state
 from kraftool.storage.files import Files, OpenFile
+from tests.support.places import PARTITION
 
-PARTITION = "__cluster_metadata-0"
 META = PlanFile(kind=PlanFileKind.META_PROPERTIES, name="meta.properties")
 NOW = 1_770_000_000_000
 

@@ -40,7 +40,8 @@ from kraftool.sim.machine import Machine, Snapshot
 from kraftool.storage.election_store import ElectionStore
 from kraftool.storage.snapshots import checked_at, frame_of
 from tests.repair.directories import NOW
-from tests.repair.repair_cases import PARTITION, NoSync
+from tests.repair.repair_cases import NoSync
+from tests.support.places import PARTITION
 
 Rename = Callable[[str], str]
 

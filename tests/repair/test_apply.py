@@ -25,7 +25,6 @@ from kraftool.storage.repair_journal import Stage
 from tests.repair.repair_cases import (
     JUMP,
     NOW,
-    PARTITION,
     VOTER,
     FailingFiles,
     Killed,
@@ -45,9 +44,7 @@ from tests.repair.repair_cases import (
     undo,
     written,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
-
+from tests.support.places import PARTITION, ROOT
 
 # --- what is done -------------------------------------------------------------------------------
 

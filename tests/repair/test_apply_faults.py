@@ -25,7 +25,6 @@ from kraftool.storage.files import Files
 from kraftool.storage.repair_journal import Stage
 from tests.repair.repair_cases import (
     NOW,
-    PARTITION,
     FailingFiles,
     Killed,
     NoSync,
@@ -37,6 +36,7 @@ from tests.repair.repair_cases import (
     jump_plan,
 )
 from tests.storage.power_loss import Lost, Platter, RecordingFiles
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.slow
 

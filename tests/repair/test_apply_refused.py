@@ -25,7 +25,6 @@ from tests.repair.repair_cases import (
     JUMP,
     META,
     NOW,
-    PARTITION,
     apply,
     contents,
     copied,
@@ -37,9 +36,7 @@ from tests.repair.repair_cases import (
     undo,
     written,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
-
+from tests.support.places import PARTITION, ROOT
 
 # --- what is refused ----------------------------------------------------------------------------
 

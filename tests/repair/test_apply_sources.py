@@ -12,7 +12,6 @@ from kraftool.repair.plan import DirectoryIdentity, HostPlan, HostRole, Piece
 from kraftool.repair.plan_file import target_of
 from kraftool.repair.verify import check_directory
 from tests.repair.repair_cases import (
-    PARTITION,
     apply,
     copied,
     jump_directory,
@@ -24,6 +23,7 @@ from tests.repair.repair_cases import (
     undo,
     written,
 )
+from tests.support.places import PARTITION
 
 
 def test_a_source_may_be_the_folder_of_a_host_that_the_plan_was_applied_to(

@@ -19,7 +19,6 @@ from kraftool.repair.undo import Undo
 from tests.repair.directories import EQUAL, Quorum
 from tests.repair.repair_cases import (
     NOW,
-    PARTITION,
     FailingFiles,
     apply,
     bytes_of,
@@ -28,6 +27,7 @@ from tests.repair.repair_cases import (
     undo,
     without,
 )
+from tests.support.places import PARTITION
 
 SNAPSHOT = f"{2_000_000:020}-{2_000:010}.checkpoint"
 

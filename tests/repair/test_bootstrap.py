@@ -4,21 +4,15 @@ garbage, and starts without one, since only a metadata log without a record begi
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.narration import complaints, is_well
 from kraftool.repair.plan import Method
-from tests.repair.directories import EQUAL, Quorum, mended
+from tests.repair.directories import Quorum, mended
 
 FILE = "bootstrap.checkpoint"
-
-
-@pytest.fixture
-def quorum(tmp_path: Path) -> Quorum:
-    return Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
 
 
 @pytest.mark.parametrize("size", [0, 100])

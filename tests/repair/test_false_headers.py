@@ -19,7 +19,8 @@ from kraftool.repair.plan import Fingerprint, Method
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.survey import SurveyedLog
 from kraftool.reports.election.assessment import LossBound
-from tests.repair.directories import PARTITION, Quorum, batches, cut_log, flip, flip_in_batch
+from tests.repair.directories import Quorum, batches, cut_log, flip, flip_in_batch
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.slow
 

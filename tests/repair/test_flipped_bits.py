@@ -16,7 +16,6 @@ from kraftool.repair.verify import check_directory
 from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import (
     APART,
-    EQUAL,
     Quorum,
     batches,
     cut_log,
@@ -29,11 +28,6 @@ from tests.repair.repair_cases import apply, undo
 pytestmark = pytest.mark.slow
 
 LONE = "kafka-4.3.0/static-single"
-
-
-@pytest.fixture
-def quorum(tmp_path: Path) -> Quorum:
-    return Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
 
 
 @pytest.fixture

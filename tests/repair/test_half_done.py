@@ -24,8 +24,9 @@ from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
 from kraftool.storage.repair_journal import FOLDER
 from tests.repair.directories import Quorum, survey_path
-from tests.repair.repair_cases import NOW, PARTITION, Killed, apply, undo
+from tests.repair.repair_cases import NOW, Killed, apply, undo
 from tests.reports.voter_cases import server
+from tests.support.places import PARTITION
 
 
 def killed_at_the_first_change(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from kraftool.repair.verify import check_directory
 from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.election.assessment_words import next_sentence
 from kraftool.reports.findings.finding import Severity
-from kraftool.storage.lock_taking import DirectoryLock
 from tests.repair.directories import EQUAL, NOW, Quorum
+from tests.support.locks import run_on
 
 NEWEST = f"{144:020}-{6:010}.checkpoint"
 
@@ -28,18 +27,6 @@ NEWEST = f"{144:020}-{6:010}.checkpoint"
 def quorum(tmp_path: Path) -> Quorum:
     """The voters alone; 2 has no snapshot that node 3's log could take."""
     return Quorum(tmp_path, EQUAL, [1, 2, 3])
-
-
-@pytest.fixture
-def locks() -> Iterator[ExitStack]:
-    """Locks as running nodes hold them, until the test ends."""
-    with ExitStack() as stack:
-        yield stack
-
-
-def runs(locks: ExitStack, quorum: Quorum, *nodes: int) -> None:
-    for node in nodes:
-        locks.callback(DirectoryLock(str(quorum[node])).release)
 
 
 def damaged(quorum: Quorum) -> None:
@@ -59,7 +46,7 @@ def step(plan: Plan, action: Action) -> PlanStep:
 
 def test_a_running_majority_is_left_running(quorum: Quorum, locks: ExitStack) -> None:
     damaged(quorum)
-    runs(locks, quorum, 1, 2)
+    run_on(locks, quorum[1], quorum[2])
     plan = quorum.plan()
     assert plan.cases == ("snapshot-copied",)
     assert not plan.risks, "nothing has to be accepted"
@@ -84,7 +71,7 @@ def test_a_running_majority_is_left_running(quorum: Quorum, locks: ExitStack) ->
 
 def test_the_plan_fits_after_the_source_wrote_more(quorum: Quorum, locks: ExitStack) -> None:
     damaged(quorum)
-    runs(locks, quorum, 1, 2)
+    run_on(locks, quorum[1], quorum[2])
     plan = quorum.plan()
     with quorum.segment(1).open("ab") as log:
         log.write(bytes(100))
@@ -100,7 +87,7 @@ def test_a_node_that_was_repaired_by_hand_is_left_as_it_is(
 ) -> None:
     """The checkpoint was copied, as doctor says. The plan is not needed any more."""
     damaged(quorum)
-    runs(locks, quorum, 1, 2)
+    run_on(locks, quorum[1], quorum[2])
     plan = quorum.plan()
     (planned,) = check_directory(plan, str(quorum[3])).findings[:1]
     assert planned.severity is Severity.ERROR
@@ -114,7 +101,7 @@ def test_a_node_that_was_repaired_by_hand_is_left_as_it_is(
 
 def test_a_source_without_what_is_used_of_it_is_refused(quorum: Quorum, locks: ExitStack) -> None:
     damaged(quorum)
-    runs(locks, quorum, 1, 2)
+    run_on(locks, quorum[1], quorum[2])
     plan = quorum.plan()
     (quorum.partition(1) / NEWEST).unlink()
     sources = {"node-1": str(quorum[1])}
@@ -127,7 +114,7 @@ def test_a_source_without_what_is_used_of_it_is_refused(quorum: Quorum, locks: E
 
 def test_the_open_segment_of_a_running_node_is_a_risk(quorum: Quorum, locks: ExitStack) -> None:
     """A log that is made from another node's takes its last segment, which grows."""
-    runs(locks, quorum, 1, 2)
+    run_on(locks, quorum[1], quorum[2])
     with pytest.raises(PlanRefused, match="a process was running on node-1, node-2") as refused:
         quorum.plan("rebuild=3", "from=1")
     assert refused.value.hint.startswith("do not stop node-1 or node-2: ")
@@ -150,7 +137,7 @@ def test_a_node_with_a_broken_quorum_state_is_repaired_before_it_starts(
     quorum: Quorum, locks: ExitStack
 ) -> None:
     """Kafka exits on it, so no advice says to start it."""
-    runs(locks, quorum, 1, 2)
+    run_on(locks, quorum[1], quorum[2])
     state = quorum[3] / "__cluster_metadata-0" / "quorum-state"
     state.chmod(0o644)
     state.write_text('{"leaderId":2,"lead')
@@ -164,7 +151,7 @@ def test_a_running_node_that_is_repaired_or_a_minority_is_as_strict(
     quorum: Quorum, locks: ExitStack, running: tuple[int, ...]
 ) -> None:
     damaged(quorum)
-    runs(locks, quorum, *running)
+    run_on(locks, *(quorum[node] for node in running))
     with pytest.raises(PlanRefused, match="a process was running on"):
         quorum.plan()
     assert "Leave" not in quorum.plan(accept=["running"]).steps[0].text
@@ -173,7 +160,7 @@ def test_a_running_node_that_is_repaired_or_a_minority_is_as_strict(
 def test_nothing_is_stopped_where_one_more_voter_has_to_start(
     quorum: Quorum, locks: ExitStack
 ) -> None:
-    runs(locks, quorum, 1)
+    run_on(locks, quorum[1])
     plan = quorum.plan()
     assert plan.method is Method.NONE
     assert [entry[0] for entry in steps(plan)] == [Action.START, Action.CHECK, Action.START]
@@ -181,7 +168,7 @@ def test_nothing_is_stopped_where_one_more_voter_has_to_start(
 
 
 def test_collect_does_not_ask_to_stop_a_healthy_node(quorum: Quorum, locks: ExitStack) -> None:
-    runs(locks, quorum, 1)
+    run_on(locks, quorum[1])
     text = " ".join(survey_lines(quorum.survey(1)))
     assert "A plan can use its snapshots and closed segments" in text
     assert "will not fit" not in text

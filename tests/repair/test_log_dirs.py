@@ -17,7 +17,8 @@ from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.ranking import host_names
 from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.reports.election.assessment import LossBound
-from tests.repair.directories import EQUAL, NOW, PARTITION, Quorum
+from tests.repair.directories import EQUAL, NOW, Quorum
+from tests.support.places import PARTITION
 
 NEW_ID = "AAAAAAAAAAAAAAAAAAAAAg"
 

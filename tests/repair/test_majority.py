@@ -21,8 +21,6 @@ from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import (
     APART,
     EQUAL,
-    FIXTURES,
-    PARTITION,
     Quorum,
     batches,
     cut_log,
@@ -30,6 +28,7 @@ from tests.repair.directories import (
     poisoned,
     state_of,
 )
+from tests.support.places import FIXTURES, PARTITION
 
 pytestmark = pytest.mark.slow
 

@@ -16,11 +16,6 @@ from kraftool.repair.refusal import PlanRefused
 from tests.repair.directories import APART, EQUAL, Quorum, batches, flip_in_batch, mended
 
 
-@pytest.fixture
-def quorum(tmp_path: Path) -> Quorum:
-    return Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
-
-
 def settings_of(quorum: Quorum, node_id: int, folder: Path) -> Path:
     """A server.properties of a node, which tells whose directory it is."""
     server = folder / "server.properties"

@@ -19,15 +19,10 @@ from kraftool.repair.disk import RepairRefused
 from kraftool.repair.plan import Method
 from kraftool.repair.rehearsal import RehearsalRequest, rehearse
 from kraftool.repair.rehearsal_copies import find_rehearsed, workplace
-from tests.repair.directories import (
-    APART,
-    EQUAL,
-    PARTITION,
-    Quorum,
-    cut_log,
-)
+from tests.repair.directories import APART, EQUAL, Quorum, cut_log
 from tests.repair.rehearsing import rehearsed
 from tests.repair.repair_cases import apply, bytes_of
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.slow
 

@@ -27,13 +27,13 @@ from tests.repair.directories import (
     APART,
     EQUAL,
     NOW,
-    PARTITION,
     Quorum,
     batches,
     cut_log,
     flip_in_batch,
 )
 from tests.repair.rehearsing import SEEDS, rehearsed
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.slow
 

@@ -27,7 +27,8 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.paths import open_path
-from tests.repair.directories import PARTITION, Quorum, batches, flip_in_batch
+from tests.repair.directories import Quorum, batches, flip_in_batch
+from tests.support.places import PARTITION
 
 DYNAMIC = "kafka-4.3.0/dynamic-quorum"
 PORTS = {3: 23003, 4: 23004}

@@ -11,15 +11,8 @@ from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest
 from kraftool.reports.election.assessment import LossBound
-from tests.repair.directories import (
-    EQUAL,
-    NOW,
-    PARTITION,
-    Quorum,
-    cut_log,
-    flip_in_batch,
-    state_of,
-)
+from tests.repair.directories import EQUAL, NOW, Quorum, cut_log, flip_in_batch, state_of
+from tests.support.places import PARTITION
 
 STATIC = "kafka-3.7.2/static-quorum"
 

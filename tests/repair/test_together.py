@@ -14,7 +14,7 @@ from kraftool.repair.narration import is_well
 from kraftool.repair.plan import Method
 from kraftool.repair.survey import Survey
 from kraftool.reports.election.read import read_case
-from tests.repair.directories import EQUAL, Quorum, batches, flip_in_batch, poisoned, state_of
+from tests.repair.directories import Quorum, batches, flip_in_batch, poisoned, state_of
 
 pytestmark = pytest.mark.slow
 
@@ -22,11 +22,6 @@ ALONE = "kafka-4.3.0/static-single"
 ENDPOINT = "endpoint.1=CONTROLLER://127.0.0.1:9093"
 JUNK = f"{4000:020}-{9:010}.checkpoint"
 """Named beyond the log: Kafka wipes the log for it, and dies."""
-
-
-@pytest.fixture
-def quorum(tmp_path: Path) -> Quorum:
-    return Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
 
 
 def outcome(quorum: Quorum, node_id: int) -> Survey:

@@ -14,7 +14,6 @@ from kraftool.repair.plan import Plan
 from tests.repair.repair_cases import (
     JUMP,
     NOW,
-    PARTITION,
     apply,
     contents,
     cut_directory,
@@ -25,6 +24,7 @@ from tests.repair.repair_cases import (
     unchanged,
     undo,
 )
+from tests.support.places import PARTITION
 
 
 def test_undo_is_refused_where_nothing_was_applied(directory: Path, plan: Plan) -> None:

@@ -19,7 +19,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.repair import collect_file
 from kraftool.repair.document import DocumentError
 from kraftool.repair.narration import complaints, is_well
-from tests.repair.directories import NOW, PARTITION, Quorum, survey_path
+from tests.repair.directories import NOW, Quorum, survey_path
+from tests.support.places import PARTITION
 
 FIXTURE = "kafka-4.3.0/dynamic-quorum"
 

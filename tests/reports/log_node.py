@@ -11,9 +11,8 @@ from kraftool.decoders.segment import scan
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
+from tests.support.places import LOG, PARTITION
 
-PARTITION = "__cluster_metadata-0"
-LOG = f"{0:020}.log"
 VOTERS = ControlRecordType.KRAFT_VOTERS
 
 

@@ -6,7 +6,6 @@ Owns reading it into values and writing it again with the decoders' encoders.
 from __future__ import annotations
 
 import copy
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,9 @@ from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.verify.snapshot_values import SnapshotVerification, VerifiedSnapshot
 from kraftool.storage.paths import open_path
+from tests.support.places import FIXTURES, PARTITION
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 NODE = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
-PARTITION = "__cluster_metadata-0"
 SOURCE = NODE / PARTITION / write_checkpoint_name(203, 3)
 Value = dict[str, Any]
 
@@ -157,13 +155,6 @@ def above_info(report: SnapshotVerification) -> list[Finding]:
 
 def states(report: SnapshotVerification) -> dict[int, VerifiedSnapshot]:
     return {snapshot.offset: snapshot for snapshot in report.rows if snapshot.is_state}
-
-
-def writable(source: Path, target: Path) -> Path:
-    shutil.copytree(source, target)
-    for path in target.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return target
 
 
 def snapshot_of(node: Path, offset: int, epoch: int = 3) -> Path:

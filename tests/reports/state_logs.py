@@ -9,8 +9,8 @@ from typing import Any
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.control import ControlRecordType, encode_key, encode_value
 from kraftool.decoders.framing import encode_record
+from tests.support.places import PARTITION
 
-PARTITION = "__cluster_metadata-0"
 Told = tuple[str, int, dict[str, Any]]
 
 BEGIN: Told = ("BeginTransactionRecord", 0, {"name": "work"})

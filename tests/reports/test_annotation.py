@@ -16,9 +16,9 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.redact import MASK
 from kraftool.reports.explain.annotation import ExplainRequest, Rest, Row, explain
+from tests.support.places import LOG
 
 CANARY = "CANARY"
-LOG = "00000000000000000000.log"
 TIME = 1_700_000_000_000
 
 

@@ -24,10 +24,10 @@ from kraftool.reports.logs.query import GoTo, read_goto, read_query
 from kraftool.reports.logs.source import log_files
 from kraftool.reports.logs.transactions import Transactions, find_transactions
 from kraftool.storage.source import FileSource
+from tests.support.places import FIXTURES, fixture_name
 
 pytestmark = pytest.mark.slow
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LOGS = sorted(
     set(FIXTURES.glob("*/*/*/data/__cluster_metadata-0"))
     | set((FIXTURES / "damaged").glob("*/*.log"))
@@ -35,10 +35,6 @@ LOGS = sorted(
 ABORTED = FIXTURES / "built/aborted-transaction/node-1/data"
 DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
 SCRAM = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
-
-
-def named(path: Path) -> str:
-    return str(path.relative_to(FIXTURES))
 
 
 @pytest.fixture(params=[1 << 18, 700], ids=["usual blocks", "blocks of 700 bytes"])
@@ -83,7 +79,7 @@ def dumped(path: Path, selection: Selection | None = None) -> list[int]:
     return [record.record.offset for entry in entries(path, dump) for record in entry.records]
 
 
-@pytest.mark.parametrize("path", LOGS, ids=named)
+@pytest.mark.parametrize("path", LOGS, ids=fixture_name)
 def test_both_ways_give_the_records_that_dump_log_shows(path: Path, block: int) -> None:
     window = LogWindow(str(path))
     forward, backward = all_forward(window, 7), all_backward(window, 5)
@@ -96,7 +92,7 @@ def test_both_ways_give_the_records_that_dump_log_shows(path: Path, block: int) 
     ]
 
 
-@pytest.mark.parametrize("path", LOGS, ids=named)
+@pytest.mark.parametrize("path", LOGS, ids=fixture_name)
 def test_damage_is_a_row_where_dump_log_finds_it(path: Path, block: int) -> None:
     window = LogWindow(str(path))
     positions = {

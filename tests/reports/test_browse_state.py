@@ -22,8 +22,8 @@ from kraftool.reports.state.load import load_state
 from kraftool.reports.state.shell.tree import shell_tree
 from kraftool.reports.state.shell.walk import find_lines, tree_lines
 from kraftool.watching.result import Failed, attempt
+from tests.support.places import FIXTURES, LOG, fixture_name
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
 NODES = [
     DYNAMIC,
@@ -31,15 +31,10 @@ NODES = [
     FIXTURES / "kafka-4.3.0/log-cleaning/node-1/data",
     FIXTURES / "kafka-3.9.1/upgrade/node-1/data",
 ]
-LOG = f"{0:020}.log"
-
-
-def named(path: Path) -> str:
-    return str(path.relative_to(FIXTURES))
 
 
 @pytest.mark.parametrize("stride", [50_000, 17])
-@pytest.mark.parametrize("path", NODES, ids=named)
+@pytest.mark.parametrize("path", NODES, ids=fixture_name)
 def test_each_offset_has_the_state_that_loading_it_alone_gives(
     path: Path, stride: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,10 +10,9 @@ from kraftool.decoders.segment import scan
 from kraftool.reports.browse.rows import RowKind
 from kraftool.reports.browse.session import LogSession
 from kraftool.storage.lock import Lock, LockState
+from tests.support.places import FIXTURES, LOG
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data/__cluster_metadata-0"
-LOG = f"{0:020}.log"
 
 
 def batches() -> list[RecordBatch]:

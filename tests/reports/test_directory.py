@@ -22,9 +22,9 @@ from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import AREAS, KINDS
 from kraftool.reports.voters.judged_directory import JudgedDirectory
 from kraftool.storage.paths import open_path
+from tests.support.copies import let_change
+from tests.support.places import LOG, PARTITION
 
-PARTITION = "__cluster_metadata-0"
-LOG = f"{0:020}.log"
 KEEP_OUT = shutil.ignore_patterns("*-[0-9]", "*-delete")
 
 Copy = Callable[[str], Path]
@@ -38,9 +38,7 @@ def copy(fixtures_dir: Path, tmp_path: Path) -> Copy:
         target = tmp_path / f"copy-{len(list(tmp_path.iterdir()))}"
         shutil.copytree(fixtures_dir / path, target, ignore=KEEP_OUT)
         shutil.copytree(fixtures_dir / path / PARTITION, target / PARTITION)
-        for file in target.rglob("*"):
-            file.chmod(0o755 if file.is_dir() else 0o644)
-        return target
+        return let_change(target)
 
     return make
 

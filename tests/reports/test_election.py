@@ -26,8 +26,7 @@ from kraftool.reports.election.losses import CommitStatus, losses
 from kraftool.reports.election.read import read_case
 from kraftool.reports.election.scenario import parse_scenario
 from kraftool.reports.election.what_if import assumed_up, wiped
-
-PARTITION = "__cluster_metadata-0"
+from tests.support.places import PARTITION
 
 
 @pytest.fixture

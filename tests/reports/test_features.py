@@ -27,8 +27,9 @@ from kraftool.reports.features.read import read_features
 from kraftool.reports.features.rules import unregistered_voters
 from kraftool.reports.features.target import parse_release
 from tests.reports.feature_cases import STAMP, Log, broker, controller, level, node
-from tests.reports.voter_cases import PARTITION, make_node, started, version, voter, voters
+from tests.reports.voter_cases import make_node, started, version, voter, voters
 from tests.storage.read_counts import assert_read_once, count_bytes_read
+from tests.support.places import PARTITION
 
 VOTERS = "1@localhost:9091,2@localhost:9092"
 MV_30 = level(METADATA_VERSION, 30)

@@ -18,9 +18,8 @@ from kraftool.reports.timeline.report import build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
+from tests.support.places import LOG, PARTITION
 
-PARTITION = "__cluster_metadata-0"
-LOG = f"{0:020}.log"
 STRAYS = {
     "notes.log": "KT-LOG-NAME",
     "backup.log": "KT-LOG-NAME",

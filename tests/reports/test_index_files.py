@@ -8,9 +8,9 @@ import pytest
 
 from kraftool.decoders.batch import encode_batch
 from kraftool.reports.findings.finding import Finding, Severity
-from tests.reports.log_node import PARTITION, Node
+from tests.reports.log_node import Node
+from tests.support.places import FIXTURES, PARTITION
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LARGE = FIXTURES / "kafka-4.3.0/many-partitions/node-1/data"
 """A log of 61 KB."""
 NO_OP = b"\x01\x14\x00\x00"

@@ -1,7 +1,6 @@
 """What is told about damage: its place, what Kafka does about it, and advice that loses nothing."""
 
 import io
-import shutil
 import tarfile
 from pathlib import Path
 
@@ -16,28 +15,22 @@ from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
-from tests.reports.log_node import LOG, PARTITION, Node
+from tests.reports.log_node import Node
+from tests.support.copies import writable
+from tests.support.places import FIXTURES, LOG, PARTITION
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 AWAY = "move the snapshot away"
 ANOTHER = "replace it with the same .checkpoint of another node"
 
 
-def writable(source: str, target: Path) -> Path:
-    shutil.copytree(FIXTURES / source, target)
-    for path in target.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return target
-
-
 @pytest.fixture
 def node(tmp_path: Path) -> Node:
-    return Node(writable("kafka-4.3.0/dynamic-quorum/node-2/data", tmp_path / "node-2"))
+    return Node(writable(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data", tmp_path / "node-2"))
 
 
 @pytest.fixture
 def cleaned(tmp_path: Path) -> Path:
-    return writable("kafka-4.3.0/log-cleaning/node-1/data", tmp_path / "cleaned")
+    return writable(FIXTURES / "kafka-4.3.0/log-cleaning/node-1/data", tmp_path / "cleaned")
 
 
 def flip(path: Path, at: int) -> None:

@@ -21,10 +21,10 @@ from kraftool.reports.directory.report import read_location
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.paths import open_path
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.slow
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 PARTITION = FIXTURES / "kafka-4.3.0/static-single/node-1/data/__cluster_metadata-0"
 FILES = 40
 MOST_BLOCKS = 200

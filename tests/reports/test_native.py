@@ -41,9 +41,8 @@ from kraftool.reports.timeline.stretches import StretchReader
 from kraftool.storage.source import BytesSource
 from tests.fuzz import native_checks, timeline_checks
 from tests.fuzz.native_cases import TIE, formats, log, pure, record_value
+from tests.support.places import FIXTURES, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "fixtures"
 STRICT = os.environ.get("KRAFTOOL_STRICT") == "1"
 CASES = 3000
 LONGEST = 200_000

@@ -12,8 +12,9 @@ from kraftool.decoders.native_values import NativeValues
 from kraftool.reports.verify.snapshot_values import SnapshotVerification
 from tests.decoders.log_edits import edited, edited_records
 from tests.fuzz.native_cases import pure
-from tests.reports.snapshot_cases import FIXTURES, SOURCE, Snapshot, verify
+from tests.reports.snapshot_cases import SOURCE, Snapshot, verify
 from tests.reports.test_verify_snapshot_rules import NEAR, WRONG
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.skipif(
     not fast_path.is_native(), reason="needs the native module: Rust, and make native"

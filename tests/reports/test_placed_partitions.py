@@ -32,8 +32,8 @@ from kraftool.reports.state.shell.tree import shell_tree
 from kraftool.reports.state.shell.walk import tree_lines
 from tests.fuzz import placed_checks
 from tests.fuzz.native_cases import pure
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 CASES = 20_000 if os.environ.get("KRAFTOOL_SOAK") == "1" else 1_500
 TOPIC = "A" * 21 + "Q"
 OTHER = "B" * 21 + "Q"

@@ -37,10 +37,10 @@ from kraftool.storage.source import BytesSource
 from tests.decoders.log_edits import edited, edited_records
 from tests.repair.directories import survey_path
 from tests.reports.timeline_logs import timeline as told_by_timeline
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.slow
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 WHOLE = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
 DAMAGED = sorted(path for path in (FIXTURES / "damaged").glob("*/*.log") if path.stem.isdigit())
 LOG = "__cluster_metadata-0"

@@ -19,8 +19,8 @@ from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.decoders.segment import scan
 from kraftool.image.writer import snapshot_records
 from kraftool.reports.state.load import load_state
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SNAPSHOTS = sorted(
     path
     for path in FIXTURES.glob("*/*/node-*/data*/__cluster_metadata-0/*.checkpoint")

@@ -25,8 +25,8 @@ from kraftool.reports.state.diff import (
 from kraftool.reports.state.entities import aspects, partitions
 from kraftool.reports.state.load import load_state
 from tests.reports.state_logs import Logs, Told, config, level, topic, topic_id
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 UUID = "3FTLKdJCRwqNMkl3-Vr8mQ"
 
 

@@ -6,7 +6,6 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,8 +30,8 @@ from kraftool.image.topics import PartitionRegistration, TopicImage, TopicsImage
 from kraftool.reports.state.export import lines, state_document
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.reports.text.json_document import json_document
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 NODES = [
     "kafka-3.3.2/static-quorum/node-1",
     "kafka-3.7.2/static-quorum/node-11",

@@ -17,9 +17,9 @@ from kraftool.image.state_hash import state_hash
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.load import LoadedState, load_state
-from tests.reports.state_logs import BEGIN, END, NO_OP, PARTITION, Logs, batch, level, stamp, topic
+from tests.reports.state_logs import BEGIN, END, NO_OP, Logs, batch, level, stamp, topic
+from tests.support.places import LOG, PARTITION
 
-LOG = f"{0:020}.log"
 DAMAGED = sorted((Path(__file__).parents[2] / "fixtures/damaged").glob("*/*.log"))
 
 

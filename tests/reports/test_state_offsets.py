@@ -18,10 +18,10 @@ from kraftool.reports.state.diff import ChangeType, EntityChange, changes
 from kraftool.reports.state.files import open_state
 from kraftool.reports.state.load import LoadedState, load_from, load_state
 from tests.reports.snapshot_cases import SCRAM_LOST
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.slow
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOG = f"__cluster_metadata-0/{0:020}.log"
 EATEN = {
     tuple(path.removesuffix("/data").rsplit("/", 1)): (min(offsets), user.rpartition(" ")[2])

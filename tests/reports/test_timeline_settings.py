@@ -16,8 +16,8 @@ from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.storage.paths import open_path
 from tests.reports.timeline_logs import NOWHERE, TOPIC, Log, nodes_in, timeline
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "fixtures/kafka-4.3.0/static-single/node-1/data"
 SETTINGS = (Category.CONFIGS, Category.QUOTAS, Category.ACLS, Category.USERS, Category.TOKENS)
 

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.directory.report import DumpReport, read_location
+from kraftool.reports.directory.report import read_location
 from kraftool.storage.paths import open_path
-
-PARTITION = "__cluster_metadata-0"
+from tests.support.copies import writable
+from tests.support.places import PARTITION
 
 
 @pytest.fixture
 def dynamic(fixtures_dir: Path, tmp_path: Path) -> Path:
-    copied = tmp_path / "data"
-    shutil.copytree(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data", copied)
-    for path in (copied, *copied.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return copied
-
-
-def read(path: Path) -> DumpReport:
-    return read_location(open_path(str(path)))
+    return writable(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data", tmp_path / "data")
 
 
 def test_a_file_that_may_not_be_read_is_reported_and_the_rest_is_shown(dynamic: Path) -> None:
@@ -34,7 +25,7 @@ def test_a_file_that_may_not_be_read_is_reported_and_the_rest_is_shown(dynamic: 
         os.mkfifo(dynamic / PARTITION / "quorum-state")
     else:
         (dynamic / PARTITION / "quorum-state").chmod(0)
-    report = read(dynamic)
+    report = read_location(open_path(str(dynamic)))
     assert "KT-DIR-READ" in [finding.code for finding in report.all_findings]
     assert report.directories[0].directory.summary.log is not None
 
@@ -51,7 +42,7 @@ def test_a_log_that_may_not_be_read_is_not_called_missing(
         return opened(path, *rest, **more)
 
     monkeypatch.setattr("os.open", refuse)
-    codes = [finding.code for finding in read(dynamic).all_findings]
+    codes = [finding.code for finding in read_location(open_path(str(dynamic))).all_findings]
     assert "KT-DIR-READ" in codes
     assert "KT-LOG-MISSING" not in codes
 
@@ -59,11 +50,15 @@ def test_a_log_that_may_not_be_read_is_not_called_missing(
 def test_a_link_to_a_disk_that_is_not_mounted_says_so(tmp_path: Path) -> None:
     (tmp_path / "data").symlink_to("/nowhere/disk-1")
     with pytest.raises(KraftoolError) as refused:
-        read(tmp_path / "data")
+        read_location(open_path(str(tmp_path / "data")))
     assert "a symbolic link to /nowhere/disk-1" in refused.value.hint
 
 
 def test_an_empty_meta_properties_is_called_empty(dynamic: Path) -> None:
     (dynamic / "meta.properties").write_bytes(b"")
-    (finding,) = (one for one in read(dynamic).all_findings if one.code == "KT-DIR-META")
+    (finding,) = (
+        one
+        for one in read_location(open_path(str(dynamic))).all_findings
+        if one.code == "KT-DIR-META"
+    )
     assert finding.text.startswith("the file is empty: ")

@@ -1,7 +1,6 @@
 """verify-log over what real Kafka left, healthy and damaged, as directories and as streams."""
 
 import io
-import shutil
 import tarfile
 import tracemalloc
 from pathlib import Path
@@ -17,10 +16,9 @@ from kraftool.reports.verify.log import LogVerification, verify_logs
 from kraftool.storage.paths import open_path
 from tests.interop import kafka
 from tests.reports.snapshot_cases import SCRAM_LOST
+from tests.support.copies import writable
+from tests.support.places import FIXTURES, PARTITION
 
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "fixtures"
-PARTITION = "__cluster_metadata-0"
 HEALTHY = sorted([*FIXTURES.glob("kafka-*/*/node-*/data*"), *FIXTURES.glob("built/*/node-*/data")])
 
 DAMAGED = {
@@ -65,13 +63,6 @@ def verify(*paths: Path) -> LogVerification:
 
 def above_info(report: LogVerification) -> list[Finding]:
     return [finding for finding in report.rows if finding.severity is not Severity.INFO]
-
-
-def writable(source: Path, target: Path) -> Path:
-    shutil.copytree(source, target)
-    for path in target.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return target
 
 
 # --- real Kafka ---------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from kraftool.decoders import framing
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch
 from kraftool.decoders.control import ControlRecordType
 from kraftool.reports.findings.finding import Severity
-from tests.reports.log_node import PARTITION, VOTERS, Node
+from tests.reports.log_node import VOTERS, Node
+from tests.support.places import PARTITION
 
 NO_OP = framing.encode_record("NoOpRecord", 0, {})
 

@@ -9,7 +9,8 @@ from kraftool.decoders import framing
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.control import ControlRecordType, decode_value, encode_key, encode_value
 from kraftool.decoders.segment import scan
-from tests.reports.log_node import PARTITION, VOTERS, Node
+from tests.reports.log_node import VOTERS, Node
+from tests.support.places import PARTITION
 
 NO_OP = framing.encode_record("NoOpRecord", 0, {})
 

@@ -14,9 +14,7 @@ from kraftool.decoders.framing import encode_record
 from kraftool.decoders.names import FileState
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
 from tests.reports.snapshot_cases import (
-    FIXTURES,
     NODE,
-    PARTITION,
     SCRAM_LOST,
     Snapshot,
     above_info,
@@ -25,8 +23,9 @@ from tests.reports.snapshot_cases import (
     snapshot_of,
     states,
     verify,
-    writable,
 )
+from tests.support.copies import writable
+from tests.support.places import FIXTURES, PARTITION
 
 HEALTHY = sorted([*FIXTURES.glob("kafka-*/*/node-*/data*"), *FIXTURES.glob("built/*/node-*/data")])
 

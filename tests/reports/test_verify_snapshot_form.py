@@ -23,11 +23,6 @@ OTHER_ID = "AAAAAAAAAAAAAAAAAAAAZw"
 NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
-@pytest.fixture
-def snapshot() -> Snapshot:
-    return Snapshot()
-
-
 # --- voters and kraft.version -------------------------------------------------------------------
 
 VERSION, VOTERS = ControlRecordType.KRAFT_VERSION, ControlRecordType.KRAFT_VOTERS

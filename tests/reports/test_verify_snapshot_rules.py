@@ -21,11 +21,6 @@ OTHER_ID = "AAAAAAAAAAAAAAAAAAAAZw"
 NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
-@pytest.fixture
-def snapshot() -> Snapshot:
-    return Snapshot()
-
-
 def test_what_kafka_wrote_is_written_back_with_nothing_wrong(
     snapshot: Snapshot, tmp_path: Path
 ) -> None:

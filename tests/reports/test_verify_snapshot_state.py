@@ -18,9 +18,7 @@ from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
 from kraftool.image.writer import snapshot_records
 from kraftool.reports.state.load import load_state
 from tests.reports.snapshot_cases import (
-    FIXTURES,
     NODE,
-    PARTITION,
     SCRAM_LOST,
     Snapshot,
     above_info,
@@ -29,8 +27,9 @@ from tests.reports.snapshot_cases import (
     snapshot_of,
     states,
     verify,
-    writable,
 )
+from tests.support.copies import writable
+from tests.support.places import FIXTURES, PARTITION
 
 
 @pytest.fixture

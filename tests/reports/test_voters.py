@@ -15,13 +15,9 @@ from kraftool.decoders.segment import Damage, scan
 from kraftool.directory.metadata_summary import VoterSource
 from kraftool.directory.node_directory import NodeDirectory
 from kraftool.directory.voter_history import Commitment, Origin
-from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.voters.diff import VoterDiff, diff_voters
 from kraftool.storage.source import BytesSource
 from tests.reports.voter_cases import (
-    LOG,
-    PARTITION,
     add_snapshot,
     copied,
     make_node,
@@ -30,15 +26,13 @@ from tests.reports.voter_cases import (
     voter,
     voters,
 )
+from tests.reports.voter_nodes import compared
+from tests.support.places import LOG, PARTITION
 
 CLUSTERS = sorted(
     str(path.relative_to(Path(__file__).parents[2] / "fixtures"))
     for path in Path(__file__).parents[2].glob("fixtures/kafka-*/*")
 )
-
-
-def compared(*paths: object) -> VoterDiff:
-    return diff_voters(read_sources([str(path) for path in paths]))
 
 
 def one(path: object) -> NodeDirectory:

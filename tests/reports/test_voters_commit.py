@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from kraftool.directory.voter_history import Commitment, HistoryEntry
-from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.voters.diff import VoterDiff, diff_voters
+from kraftool.reports.voters.diff import VoterDiff
 from tests.reports.voter_cases import (
-    PARTITION,
     LogBuilder,
     add_snapshot,
     leader,
@@ -24,12 +22,10 @@ from tests.reports.voter_cases import (
     voter,
     voters,
 )
+from tests.reports.voter_nodes import compared
+from tests.support.places import PARTITION
 
 COMMITTED, UNKNOWN = Commitment.COMMITTED, Commitment.UNKNOWN
-
-
-def compared(*paths: Path) -> VoterDiff:
-    return diff_voters(read_sources([str(path) for path in paths]))
 
 
 def verdict(diff: VoterDiff, offset: int, source: int = 0) -> HistoryEntry:

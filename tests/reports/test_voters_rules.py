@@ -14,7 +14,6 @@ from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.findings.finding import Severity
 from tests.reports.log_node import VOTERS, Node
 from tests.reports.voter_cases import (
-    PARTITION,
     LogBuilder,
     add_snapshot,
     copied,
@@ -28,6 +27,7 @@ from tests.reports.voter_cases import (
     voters,
 )
 from tests.reports.voter_nodes import STATIC, compared, findings, node, only
+from tests.support.places import PARTITION
 
 # Sets.
 

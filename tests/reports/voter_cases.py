@@ -12,9 +12,9 @@ from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.control import ControlRecordType, encode_key, encode_value
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.decoders.segment import scan
+from tests.support.copies import let_change
+from tests.support.places import LOG, PARTITION
 
-PARTITION = "__cluster_metadata-0"
-LOG = f"{0:020}.log"
 CLUSTER = "xxuyFdGYSvOPfcYJRNjaMA"
 LEADER, VERSION, VOTERS = (
     ControlRecordType.LEADER_CHANGE,
@@ -151,9 +151,7 @@ def copied(source: Path, target: Path) -> Path:
     keep_out = shutil.ignore_patterns("*-[0-9]", "*-delete")
     shutil.copytree(source, target, ignore=keep_out)
     shutil.copytree(source / "data" / PARTITION, target / "data" / PARTITION)
-    for path in target.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return target
+    return let_change(target)
 
 
 def server(path: Path, id: int, **lines: str) -> Path:

@@ -17,7 +17,7 @@ from tests.reports.voter_cases import (
 STATIC = "1@localhost:9091,2@localhost:9092,3@localhost:9093"
 
 
-def compared(*paths: Path) -> VoterDiff:
+def compared(*paths: object) -> VoterDiff:
     return diff_voters(read_sources([str(path) for path in paths]))
 
 

@@ -15,10 +15,10 @@ from tests.simulator.checkers.logs import Committed
 from tests.simulator.checkers.voters import VoterSets
 from tests.simulator.options import Options
 from tests.simulator.runner import run
+from tests.support.places import ROOT
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 TRACED = Options(trace=True)
 
 

@@ -13,8 +13,8 @@ from kraftool.raft.records import Batch, ControlRecord
 from kraftool.storage.files import Files, OpenFile
 from kraftool.storage.log_config import LogConfig
 from kraftool.storage.metadata_log import MetadataLog
+from tests.support.places import PARTITION
 
-PARTITION = "__cluster_metadata-0"
 NO_OP = encode_record("NoOpRecord", 0, {})
 DIRECTORY_ID = "xtzWWN4bTjitpL3kfd9s5g"
 VOTERS = VoterSet.of(

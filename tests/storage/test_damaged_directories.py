@@ -16,7 +16,6 @@ from kraftool.raft.names import ElectionState, OffsetAndEpoch
 from kraftool.raft.records import KRaftVersion, LeaderChange, Voters
 from tests.storage.metadata_logs import (
     NO_OP,
-    PARTITION,
     VOTERS,
     batch,
     batches_in,
@@ -25,6 +24,7 @@ from tests.storage.metadata_logs import (
     control,
     opened,
 )
+from tests.support.places import PARTITION
 
 
 @pytest.fixture(scope="module")

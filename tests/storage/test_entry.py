@@ -10,8 +10,8 @@ import pytest
 
 from kraftool.storage.entry import Entry, EntryPlace, FolderKind, split_member
 from kraftool.storage.paths import open_path
+from tests.support.places import PARTITION
 
-PARTITION = "__cluster_metadata-0"
 SEGMENT = f"{0:020}.log"
 KEPT = f"{PARTITION}/.kraftool-recover/0123456789ab/old"
 

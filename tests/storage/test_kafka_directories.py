@@ -18,7 +18,6 @@ from kraftool.storage.metadata_log import MetadataLog
 from kraftool.storage.paths import open_path
 from kraftool.storage.snapshots import checked_at
 from tests.storage.metadata_logs import (
-    PARTITION,
     VOTERS,
     NoSync,
     batch,
@@ -27,17 +26,13 @@ from tests.storage.metadata_logs import (
     content,
     opened,
 )
+from tests.support.places import FIXTURES, PARTITION, fixture_name
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 DIRECTORIES = sorted(
     path.parent
     for path in FIXTURES.glob(f"kafka-*/*/node-*/*/{PARTITION}")
     if any(segment_offset(file.name) is not None for file in path.iterdir())
 )
-
-
-def name_of(path: Path) -> str:
-    return str(path.relative_to(FIXTURES))
 
 
 def copied(path: Path, target: Path) -> Path:
@@ -60,7 +55,7 @@ def worth_telling(path: Path) -> set[tuple[str, str, str]]:
     }
 
 
-@pytest.mark.parametrize("path", DIRECTORIES, ids=name_of)
+@pytest.mark.parametrize("path", DIRECTORIES, ids=fixture_name)
 def test_what_kafka_wrote_is_opened_whole(path: Path, tmp_path: Path) -> None:
     directory = copied(path, tmp_path / "data")
     before = content(directory)
@@ -94,7 +89,7 @@ def test_what_kafka_wrote_is_opened_whole(path: Path, tmp_path: Path) -> None:
     assert worth_telling(directory) <= worth_telling(path)
 
 
-@pytest.mark.parametrize("path", DIRECTORIES[::5], ids=name_of)
+@pytest.mark.parametrize("path", DIRECTORIES[::5], ids=fixture_name)
 def test_a_log_of_kafkas_goes_on(path: Path, tmp_path: Path) -> None:
     directory = copied(path, tmp_path / "data")
     log = opened(directory)
@@ -117,7 +112,7 @@ SNAPSHOTS = sorted(
 )[::3]
 
 
-@pytest.mark.parametrize("path", SNAPSHOTS, ids=name_of)
+@pytest.mark.parametrize("path", SNAPSHOTS, ids=fixture_name)
 def test_a_snapshot_of_the_same_records_has_the_same_bytes(path: Path, tmp_path: Path) -> None:
     """As Kafka's, when it is written record by record."""
     data = path.read_bytes()

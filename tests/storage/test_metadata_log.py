@@ -31,7 +31,6 @@ from kraftool.storage.paths import open_path
 from tests.storage.metadata_logs import (
     DIRECTORY_ID,
     NO_OP,
-    PARTITION,
     VOTERS,
     batch,
     batches_of,
@@ -42,6 +41,7 @@ from tests.storage.metadata_logs import (
     opened,
     snapshot,
 )
+from tests.support.places import PARTITION
 
 
 def test_a_new_directory_gets_what_kafka_puts_there(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from kraftool.raft.names import (
 from kraftool.storage.snapshots import SnapshotDamaged
 from tests.storage.metadata_logs import (
     NO_OP,
-    PARTITION,
     VOTERS,
     batch,
     batches_of,
@@ -24,6 +23,7 @@ from tests.storage.metadata_logs import (
     opened,
     snapshot,
 )
+from tests.support.places import PARTITION
 
 # Snapshots
 

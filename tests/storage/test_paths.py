@@ -12,6 +12,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, Severity
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import LocationKind, open_path
+from tests.support.locks import held_by_another_process
 
 NODE = "kafka-4.3.0/static-single/node-1"
 
@@ -284,19 +285,9 @@ def test_the_lock_is_asked_and_not_taken(tmp_path: Path) -> None:
     lock = tmp_path / ".lock"
     lock.touch()
     assert lock_holder(str(tmp_path)).state is LockState.FREE
-    code = (
-        "import fcntl, sys; file = open(sys.argv[1], 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX);"
-        "print('locked', flush=True); sys.stdin.read()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"locked\n"
+    with held_by_another_process(lock) as pid:
         lock_state = lock_holder(str(tmp_path))
-        assert (lock_state.state, lock_state.pid) == (LockState.HELD, holder.pid)
-        assert holder.stdin is not None
-        holder.stdin.close()
+        assert (lock_state.state, lock_state.pid) == (LockState.HELD, pid)
     assert lock_holder(str(tmp_path)).state is LockState.FREE
 
 

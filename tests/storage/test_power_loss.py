@@ -21,16 +21,9 @@ from kraftool.raft.names import ElectionState, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.records import Batch
 from kraftool.raft.wire.batches import encode
 from kraftool.storage.metadata_log import MetadataLog
-from tests.storage.metadata_logs import (
-    DIRECTORY_ID,
-    PARTITION,
-    NoSync,
-    batch,
-    batches_of,
-    opened,
-    snapshot,
-)
+from tests.storage.metadata_logs import DIRECTORY_ID, NoSync, batch, batches_of, opened, snapshot
 from tests.storage.power_loss import Lost, Platter, RecordingFiles
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.slow
 

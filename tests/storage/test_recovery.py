@@ -16,18 +16,9 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.fault import FaultKind
 from kraftool.raft.names import ElectionState, OffsetAndEpoch
 from kraftool.raft.wire.batches import encode
-from tests.storage.metadata_logs import (
-    PARTITION,
-    NoSync,
-    batch,
-    batches_of,
-    content,
-    names,
-    opened,
-    snapshot,
-)
+from tests.storage.metadata_logs import NoSync, batch, batches_of, content, names, opened, snapshot
+from tests.support.places import LOG, PARTITION
 
-LOG = f"{0:020}.log"
 SIZE = len(encode(batch(0, 2)))
 
 

@@ -17,9 +17,9 @@ from kraftool.decoders.walk import Faulty, Walk, WalkState
 from kraftool.storage.recovery import Cut, _Reading, read_segments
 from kraftool.storage.segment_writer import Segment
 from kraftool.storage.source import BytesSource
-from tests.storage.metadata_logs import PARTITION, NoSync, batch, opened
+from tests.storage.metadata_logs import NoSync, batch, opened
+from tests.support.places import LOG, PARTITION
 
-LOG = f"{0:020}.log"
 EDITS = 500
 
 

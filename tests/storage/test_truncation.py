@@ -12,7 +12,6 @@ import pytest
 from kraftool.raft.names import CommittedTruncation, OffsetAndEpoch, ProtocolError
 from kraftool.raft.wire.batches import encode
 from tests.storage.metadata_logs import (
-    PARTITION,
     batch,
     batches_of,
     content,
@@ -21,6 +20,7 @@ from tests.storage.metadata_logs import (
     opened,
     snapshot,
 )
+from tests.support.places import PARTITION
 
 
 def test_a_truncation_drops_what_follows_and_the_log_goes_on(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kraftool.tui import app as app_module
@@ -19,3 +21,10 @@ def no_doctor_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
 def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     """Screens show paths as they were given, here below the root of the repository."""
     monkeypatch.chdir(ROOT)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the directories of a test are; screens show paths as they were given."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from kraftool.watching.task import Task
-from tests.tui.dashboards import AT_MS, FIXTURES
+from tests.support.places import FIXTURES
+from tests.tui.dashboards import AT_MS
 
 T = TypeVar("T")
 LOG = "__cluster_metadata-0/00000000000000000000.log"

@@ -26,9 +26,9 @@ from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import NO_HISTORY, Picture, WatchHistory
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown
+from tests.support.places import FIXTURES
 from tests.tui.snapshots import screen
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 ROOT = FIXTURES.parent
 QUORUM = Path("fixtures/kafka-4.3.0/dynamic-quorum")
 """Below ROOT, since screens show paths as they were given."""

@@ -36,15 +36,8 @@ from tests.tui.dashboards import (
 )
 from tests.tui.snapshots import assert_snapshot
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("folder")]
 Body = Callable[[Pilot[None], FilesScreen], Awaitable[None]]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the directories of a test are; screens show paths as they were given."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def run(

@@ -20,15 +20,9 @@ from tests.tui.copied_directories import LOG, copied
 from tests.tui.dashboards import AT_MS, dashboard, press, shown
 from tests.tui.recording import Replayed
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("folder")]
 Steps = Callable[[Pilot[None]], Awaitable[None]]
 _CHECKPOINT = "__cluster_metadata-0/00000000000000000203-0000000003.checkpoint"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def _seen(view: str, *paths: str, size: tuple[int, int] = (80, 24)) -> list[str]:

@@ -38,10 +38,8 @@ Body = Callable[[Pilot[None], HealthScreen], Awaitable[None]]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def reads_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health_module, "apart", here)
-    return tmp_path
 
 
 run = partial(look_at, HealthScreen)

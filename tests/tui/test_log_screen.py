@@ -18,6 +18,7 @@ from kraftool.tui.app import WatchApp
 from kraftool.tui.screens.log import LogScreen
 from kraftool.tui.widgets.prompt import Prompt
 from kraftool.watching.picture import QuorumSample, WatchHistory
+from tests.support.places import LOG
 from tests.tui.dashboards import (
     QUORUM,
     ROOT,
@@ -35,7 +36,6 @@ pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
 NODE = QUORUM / "node-2/data"
 OTHER = QUORUM / "node-3/data"
 ABORTED = Path("fixtures/built/aborted-transaction/node-1/data")
-LOG = f"{0:020}.log"
 _SENSITIVE = ("ConfigRecord", "UserScramCredentialRecord", "DelegationTokenRecord")
 Body = Callable[[Pilot[None], LogScreen], Awaitable[None]]
 

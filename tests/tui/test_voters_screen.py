@@ -33,10 +33,8 @@ Body = Callable[[Pilot[None], VotersScreen], Awaitable[None]]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def reads_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(voter_board, "apart", here)
-    return tmp_path
 
 
 run = partial(look_at, VotersScreen)

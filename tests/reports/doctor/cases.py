@@ -14,10 +14,10 @@ from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
 from kraftool.reports.findings.finding import Severity
 from tests.placeholders import assert_pasteable
+from tests.reports.state_logs import config
 from tests.reports.voter_cases import (
     FOOTER,
     HEADER,
-    PARTITION,
     Control,
     LogBuilder,
     directory_of,
@@ -27,6 +27,7 @@ from tests.reports.voter_cases import (
     voter,
     voters,
 )
+from tests.support.places import PARTITION
 
 Record = tuple[str, int, dict[str, Any]]
 STAMP = 1_700_000_000_000
@@ -131,14 +132,6 @@ def controller(id: int, **fields: Any) -> Record:
         ],
     }
     return "RegisterControllerRecord", 0, {**value, **fields}
-
-
-def config(name: str, key: str, value: str | None, kind: int = 2) -> Record:
-    return (
-        "ConfigRecord",
-        0,
-        {"resourceType": kind, "resourceName": name, "name": key, "value": value},
-    )
 
 
 def credential(name: str, mechanism: int = 1) -> Record:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.reports.voter_cases import copied
+from tests.support.copies import writable
 
 Copy = Callable[..., Path]
 
@@ -27,8 +27,4 @@ def real(fixtures_dir: Path, tmp_path: Path) -> Copy:
 @pytest.fixture
 def combined(fixtures_dir: Path, tmp_path: Path) -> Path:
     """The only node of a cluster, controller and broker, as Kafka left it."""
-    path = tmp_path / "data"
-    shutil.copytree(fixtures_dir / "kafka-4.3.0/static-single/node-1/data", path)
-    for item in path.rglob("*"):
-        item.chmod(0o755 if item.is_dir() else 0o644)
-    return path
+    return writable(fixtures_dir / "kafka-4.3.0/static-single/node-1/data", tmp_path / "data")

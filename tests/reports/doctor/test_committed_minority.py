@@ -24,7 +24,8 @@ from tests.reports.doctor.cases import (
     severities,
     version,
 )
-from tests.reports.voter_cases import FOOTER, HEADER, PARTITION
+from tests.reports.voter_cases import FOOTER, HEADER
+from tests.support.places import PARTITION
 
 CODE = "KT-SIG-COMMITTED-MINORITY"
 

@@ -12,8 +12,8 @@ import pytest
 
 from kraftool.reports.findings.finding import Severity
 from tests.reports.doctor.cases import doctor, found
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 SCENARIOS = sorted(
     path.parent.relative_to(FIXTURES).as_posix()
     for root in ("kafka-*", "built")

@@ -32,9 +32,9 @@ from tests.reports.doctor.cases import (
     topic,
 )
 from tests.reports.voter_cases import server
+from tests.support.places import LOG
 
 Real = Callable[..., Path]
-LOG = f"{0:020}.log"
 STATIC = "1@c1.example:9090,2@c2.example:9090,3@c3.example:9090"
 
 

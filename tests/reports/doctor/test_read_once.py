@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from kraftool.reports.doctor.read import examine
 from kraftool.storage.paths import open_path
 from tests.storage.read_counts import assert_read_once, count_bytes_read
-
-FIXTURES = Path(__file__).parents[3] / "fixtures"
+from tests.support.places import FIXTURES
 
 
 @pytest.fixture

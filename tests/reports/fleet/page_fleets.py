@@ -6,7 +6,6 @@ gives the same fleet.
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -31,6 +30,7 @@ from kraftool.reports.fleet.model import (
     VersionCount,
 )
 from kraftool.reports.text.json_forms import FindingCounts
+from tests.support.uuids import uuid
 
 DAY = 86_400_000
 STARTED = 1_790_000_000_000
@@ -53,14 +53,10 @@ CODES = (
 RELEASES = ((30, "4.3-IV0"), (27, "4.1-IV1"), (25, "4.0-IV3"), (20, "3.8-IV0"))
 
 
-def cluster_id(random: Random) -> str:
-    return urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
-
-
 def sound(clusters: int, seed: int = 1) -> FleetAudit:
     """A fleet in which nothing is wrong."""
     random = Random(seed)
-    made = [_cluster(random, cluster_id(random), sick=False) for _ in range(clusters)]
+    made = [_cluster(random, uuid(random), sick=False) for _ in range(clusters)]
     return assembled([one for one, _ in made], [summary for _, many in made for summary in many])
 
 
@@ -70,7 +66,7 @@ def sick(clusters: int, seed: int = 2) -> FleetAudit:
     summaries, directories, findings, divergences = [], [], [], []
     for number in range(clusters):
         ill = number % 6 == 0
-        summary, mine = _cluster(random, cluster_id(random), sick=ill)
+        summary, mine = _cluster(random, uuid(random), sick=ill)
         of_cluster = _findings(random, summary, mine) if ill else []
         if ill and number % 18 == 0:
             parted = [_divergence(random, summary, mine) for _ in range(random.randint(1, 3))]
@@ -184,7 +180,7 @@ def _cluster(
                 cluster=name,
                 cluster_id=name,
                 node_id=id,
-                directory_id=cluster_id(random),
+                directory_id=uuid(random),
                 is_live=not sick and random.random() < 0.1,
                 files=9,
                 size=mine * random.randint(60, 110),

@@ -11,7 +11,7 @@ SEEDS        ?= 0..10000
 ROUNDS       ?= 200
 KAFKA        ?= 4.3.0
 # A worker takes whole files, in the order of tests/conftest.py: long ones first. One worker takes all
-# files that share Spark (tests/spark_sharing.py). Two more workers than there are cores, since many
+# files that share Spark (tests/support/spark_sharing.py). Two more workers than there are cores, since many
 # tests wait for a Kafka to start or to elect a leader.
 CORES        := getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
 WORKERS      ?= $(shell $(PYTHON) -c 'import os; print(len($(CORES)) + 2)')
@@ -19,6 +19,7 @@ PURE_TESTS   := $(addprefix tests/,commands/test_damaged.py commands/test_dump_l
                   reports/test_verify_log.py reports/test_directory.py reports/test_state_load.py)
 SECONDS      ?= 5
 PYTEST_ARGS  ?= -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+TESTS        := $(BIN)/python -m pytest $(PYTEST_ARGS) -p tools.test_minutes
 KRAFTOOL     := $(BIN)/kraftool
 PIP_INSTALL  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Bytecode, as pip makes it for a wheel: some machines have Python write none, which doubles a start.
@@ -49,14 +50,25 @@ demo: $(VENV)/.installed  ## set up, and dump a data directory of a real Kafka c
 	@echo
 	@echo 'Your own: $(KRAFTOOL) dump /path/to/metadata.log.dir   (or a server.properties, a single file, a tar)'
 
-test: $(VENV)/.installed-dev  ## every test that can run here; a skipped test says what it needs
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+# One run of all three targets, which share the workers: a target that waits for Kafka leaves the cores
+# to the others. Each prints its minutes and what it proved.
+test: $(VENV)/.installed-dev  ## all three targets below; a skipped test says what it needs
+	@$(TESTS)
 
-quick: $(VENV)/.installed-dev  ## unit tests, in under three minutes: no real Kafka, Spark or dashboard
-	@$(BIN)/python -m pytest $(PYTEST_ARGS) -m 'not (interop or spark or tui or slow)'
+test-unit: $(VENV)/.installed-dev  ## formats, judgement, core and views agree with what is known of them: no JVM, no Spark
+	@$(TESTS) -m 'not (interop or spark)'
+
+test-kafka: $(VENV)/.installed-dev  ## real Kafka reads what kraftool writes and does what kraftool says
+	@$(TESTS) -m 'interop and not spark'
+
+test-spark: $(VENV)/.installed-dev  ## the Spark sources and pipelines give the rows that the files have, real clusters included
+	@$(TESTS) -m spark
+
+quick: $(VENV)/.installed-dev  ## the quick part of test-unit, in under three minutes: no slow file and no dashboard
+	@$(TESTS) -m 'not (interop or spark or tui or slow)'
 
 test-minutes: $(VENV)/.installed-dev  ## the tests, and then what they cost: minutes of CPU for each directory
-	@$(BIN)/python -m pytest $(PYTEST_ARGS) -p tools.test_minutes --junitxml=$(VENV)/junit.xml; code=$$?; \
+	@$(TESTS) --junitxml=$(VENV)/junit.xml; code=$$?; \
 	  $(BIN)/python tools/test_minutes.py $(VENV)/junit.xml; exit $$code
 
 test-count: $(VENV)/.installed-dev  ## the number of tests
@@ -155,9 +167,6 @@ soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for 
 	$(BIN)/python -m tests.differential.fuzz --seeds new --seconds 1200 --kafka 4.4.0
 	$(BIN)/python -m tests.differential.controller.fuzz_controller --seeds new --seconds 900
 	$(BIN)/python -m tests.differential.controller.fuzz_controller --seeds new --seconds 600 --kafka 4.4.0
-
-spark: $(VENV)/.installed-dev  ## the tests of the Spark data sources, real clusters included
-	$(BIN)/python -m pytest tests/spark tests/storage/test_remote.py
 
 chaos: $(VENV)/.installed-dev  ## 200 rounds of faults on quorums of real Kafkas and of ours
 	KRAFTOOL_CHAOS_ROUNDS=$(ROUNDS) KRAFTOOL_WITNESS_ROUNDS=20 $(BIN)/python -m pytest -q -s \

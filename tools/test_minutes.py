@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Measure what the tests cost: minutes of CPU and of wall time for each directory or file.
 
-`make test-minutes` loads this module as a pytest plugin. It adds three properties to each test
-of the JUnit file: the CPU seconds of the test and of its processes, the wall seconds, and the
-resident memory of the worker after the test. A JVM that runs on, since tests share it, counts for
-each of them with what it took meanwhile. Then the module reads that file:
+`make test` loads this module as a pytest plugin. At the end it prints for each target its minutes
+of CPU, its tests, and what they proved: what they counted with tests/support/proof.py.
+
+It adds three properties to each test of a JUnit file, too: the CPU seconds of the test and of its
+processes, the wall seconds, and the resident memory of the worker after the test. A JVM that runs
+on, since tests share it, counts for each of them with what it took meanwhile. `make test-minutes`
+writes such a file, which this module then reads:
 
     tools/test_minutes.py junit.xml            the directories, the most expensive first
     tools/test_minutes.py junit.xml --files    the files
@@ -14,17 +17,26 @@ each of them with what it took meanwhile. Then the module reads that file:
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.support import proof, targets
+
 _BEGAN = pytest.StashKey[tuple[float, float]]()
+_NAMED_UP_TO = 8
+"""So many names are printed; of more, their number."""
 
 
 def _cpu(item: pytest.Item) -> float:
@@ -61,6 +73,9 @@ def _resident_mb() -> float:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     item.stash[_BEGAN] = (_cpu(item), time.monotonic())
+    target = targets.target_of({marker.name for marker in item.iter_markers()})
+    item.user_properties.append(("target", target))
+    proof.taken()
     yield
 
 
@@ -76,8 +91,69 @@ def pytest_runtest_makereport(
             ("wall_s", round(time.monotonic() - wall, 3)),
             ("resident_mb", round(_resident_mb())),
             ("file", item.nodeid.partition("::")[0]),
+            ("proof", json.dumps(proof.taken())),
         ]
     return (yield)
+
+
+@dataclass(slots=True)
+class _Target:
+    """What is known of a target at the end of a run."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    cpu_s: float = 0.0
+    proved: Counter[str] = field(default_factory=Counter)
+    names: dict[str, set[str]] = field(default_factory=dict)
+
+    def add(self, report: pytest.TestReport) -> None:
+        self.failed += report.failed
+        self.skipped += report.skipped
+        self.passed += report.passed and report.when == "call"
+        properties = dict(report.user_properties)
+        if report.when != "teardown":
+            return
+        self.cpu_s += float(str(properties.get("cpu_s", 0)))
+        for what, value in json.loads(str(properties.get("proof", "{}"))).items():
+            if isinstance(value, int):
+                self.proved[what] += value
+            else:
+                self.names.setdefault(what, set()).update(value)
+
+    def line(self, name: str) -> str:
+        counts = [f"{self.passed} passed"]
+        counts += [f"{self.failed} FAILED"] * bool(self.failed)
+        counts += [f"{self.skipped} skipped"] * bool(self.skipped)
+        proved = [f"{number:,} {what}" for what, number in sorted(self.proved.items())]
+        proved += [
+            f"{what} {', '.join(sorted(names))}"
+            if len(names) <= _NAMED_UP_TO
+            else f"{len(names):,} {what}"
+            for what, names in sorted(self.names.items())
+        ]
+        minutes = f"{name:<11}{self.cpu_s / 60:6.1f} min of CPU"
+        return f"{minutes}  {', '.join(counts)}" + (f"; {'; '.join(proved)}" if proved else "")
+
+
+_TARGETS: dict[str, _Target] = {}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    target = dict(report.user_properties).get("target")
+    if target is not None:
+        _TARGETS.setdefault(str(target), _Target()).add(report)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print a line for each target, and add it to the file that KRAFTOOL_TARGETS names."""
+    lines = [_TARGETS[name].line(name) for name in targets.TARGETS if name in _TARGETS]
+    terminalreporter.section("minutes and proof of each target")
+    for line in lines:
+        terminalreporter.line(line)
+    if path := os.environ.get("KRAFTOOL_TARGETS"):
+        with open(path, "a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,8 @@ from kraftool.repair.surveyed_quorum import SurveyedQuorum, surveyed_quorum
 from kraftool.repair.surveying import read_directories
 from kraftool.reports.state.load import load_state
 from kraftool.storage.source import BytesSource
-from tests.support.places import FIXTURES, PARTITION
+from tests.support.places import FIXTURES, PARTITION, fixture_name
+from tests.support.proof import DIRECTORIES, saw
 
 NOW = 1_800_000_000_000
 EQUAL = "kafka-4.3.0/upgrade"
@@ -56,6 +57,7 @@ class Quorum:
             source = min(partitions).parent
             target = root / f"node-{node}"
             shutil.copytree(source, target)
+            saw(DIRECTORIES, fixture_name(source))
             self.directories[node] = target
 
     def __getitem__(self, node_id: int) -> Path:

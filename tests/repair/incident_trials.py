@@ -36,6 +36,7 @@ from tests.repair.incidents import Incident
 from tests.repair.repair_cases import NoSync
 from tests.repair.simulated_directories import uuid_of, voters_of
 from tests.support.places import PARTITION
+from tests.support.proof import count
 
 _MOST_PLANS = 4
 _MOST_WAYS = 12
@@ -73,6 +74,7 @@ class Trial:
 
 def tried(incident: Incident) -> Trial:
     trial = Trial(incident)
+    count("incidents")
     best = _best(incident)
     lost_at_best = set(incident.past.committed) - best
     plans = _Operator(incident, trial)

@@ -21,6 +21,7 @@ from tests.simulator.node import Node
 from tests.simulator.options import Options
 from tests.simulator.simulation import ViolationError
 from tests.simulator.world import World
+from tests.support.proof import count
 
 _APPEND_EVERY_MS = 120
 _LOOK_EVERY_MS = 10_000
@@ -49,6 +50,7 @@ def run(
     seed: int, options: Options | None = None, checkers: Sequence[type[Checker]] = CHECKERS
 ) -> SeedResult:
     """Play a seed to its end, or to the first invariant that does not hold."""
+    count("seeds of the simulator")
     options = options if options is not None else Options()
     if options.controllers:
         checkers = (*checkers, Controllers)

@@ -26,6 +26,7 @@ from tests.storage.metadata_logs import (
     content,
     opened,
 )
+from tests.support import proof
 from tests.support.places import FIXTURES, PARTITION, fixture_name
 
 DIRECTORIES = sorted(
@@ -38,6 +39,7 @@ DIRECTORIES = sorted(
 def copied(path: Path, target: Path) -> Path:
     """The metadata half of a directory, to be written to."""
     target.mkdir()
+    proof.saw(proof.DIRECTORIES, fixture_name(path))
     shutil.copytree(path / PARTITION, target / PARTITION)
     for entry in path.iterdir():
         if entry.is_file():

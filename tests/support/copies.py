@@ -5,10 +5,15 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from tests.support.places import FIXTURES, fixture_name
+from tests.support.proof import DIRECTORIES, saw
+
 
 def writable(source: Path, target: Path) -> Path:
     """Copy a directory, and return the copy."""
     shutil.copytree(source, target)
+    if source.is_relative_to(FIXTURES):
+        saw(DIRECTORIES, fixture_name(source))
     return let_change(target)
 
 

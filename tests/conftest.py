@@ -150,7 +150,7 @@ def _start_with_long_files(items: list[pytest.Item]) -> None:
 def _shares_spark(file: Path) -> bool:
     if file.parent != Path(__file__).resolve().parent / "spark":
         return False  # also if this file is alone, without the modules next to it
-    from tests.spark_sharing import shares_spark
+    from tests.support.spark_sharing import shares_spark
 
     return shares_spark(file)
 
@@ -159,7 +159,7 @@ def _shares_spark(file: Path) -> bool:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     if config.getvalue("dist") != "loadfile":
         return None
-    from tests.spark_sharing import spark_files_together
+    from tests.support.spark_sharing import spark_files_together
 
     return spark_files_together(config, log)
 

@@ -13,8 +13,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from tests.spark_sharing import shares_spark
 from tests.support.places import ROOT
+from tests.support.spark_sharing import shares_spark
 
 LOCK = (ROOT / "requirements-dev.lock").read_text()
 HOOKS = ROOT / ".pre-commit-config.yaml"

@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 
 from kraftool.decoders.json_marks import Count, Hidden, Ids, Moment, in_json
 from kraftool.reports.text.json_document import json_document, json_value, members
-from tests.json_contract import schema
+from tests.support.json_contract import schema
 from tests.support.places import ROOT
 from tools import schemas
 

@@ -15,8 +15,8 @@ from kraftool.commands.app import app
 from kraftool.commands.command_tree import walk
 from kraftool.commands.exit_code import ExitCode
 from kraftool.reports.findings.kinds import KINDS
-from tests.retired_words import RETIRED
 from tests.support.places import ROOT
+from tests.support.retired_words import RETIRED
 
 _CODE = re.compile(r"^```.*?^```|^(?: {4}|\t)[^\n]*$|`[^`]*`", re.MULTILINE | re.DOTALL)
 _RUNS = re.compile(r"^(?:Examples?:|\$).*$", re.MULTILINE)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Collection
 from itertools import chain, combinations
+from typing import Literal
 
 import pytest
 from _pytest.mark.expression import Expression
@@ -15,6 +17,8 @@ from tests.support.places import ROOT
 from tests.support.targets import TARGETS, target_of
 from tools import test_minutes
 
+When = Literal["setup", "call", "teardown"]
+Outcome = Literal["passed", "failed", "skipped"]
 RECIPE = r"^{}:[^\n]*\n\t@\$\(TESTS\) -m (?:'([^'\n]+)'|(\w+))$"
 
 
@@ -29,6 +33,13 @@ def expressions() -> dict[str, Expression]:
     }
 
 
+def selects(expression: Expression, markers: Collection[str]) -> bool:
+    def has(name: str, /, **_: object) -> bool:
+        return name in markers
+
+    return expression.evaluate(has)
+
+
 def declared() -> list[str]:
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     return [marker.partition(":")[0] for marker in options["markers"]]
@@ -41,11 +52,7 @@ def test_no_test_is_in_no_target_or_in_two() -> None:
     names = declared()
     assert {"interop", "spark"} <= set(names)
     for markers in chain.from_iterable(combinations(names, n) for n in range(len(names) + 1)):
-        chosen = [
-            target
-            for target, expression in selected.items()
-            if expression.evaluate(lambda name, markers=markers, **_: name in markers)
-        ]
+        chosen = [target for target, expression in selected.items() if selects(expression, markers)]
         assert chosen == [target_of(markers)], markers
 
 
@@ -54,23 +61,17 @@ def test_make_test_runs_all_of_them_in_one_run() -> None:
     assert re.search(r"^test:.*\n\t@\$\(TESTS\)$", makefile, re.MULTILINE)
 
 
-def reported(target: str, when: str, outcome: str, **proved: object) -> pytest.TestReport:
+def reported(target: str, when: When, outcome: Outcome, **proved: object) -> pytest.TestReport:
     properties = [("target", target), ("cpu_s", 30.0), ("proof", json.dumps(proved))]
-    return pytest.TestReport(
-        "a::b",
-        ("a", 0, "b"),
-        {},
-        outcome,
-        None,
-        when,
-        user_properties=properties,  # type: ignore[arg-type]
-    )
+    where = ("a", 0, "b")
+    return pytest.TestReport("a::b", where, {}, outcome, None, when, user_properties=properties)
 
 
 def test_a_target_has_its_minutes_and_what_its_tests_counted() -> None:
     """Numbers add up, a name counts once, and a failure is in the line."""
     target = test_minutes._Target()
-    for when in ("setup", "call", "teardown"):
+    phases: tuple[When, ...] = ("setup", "call", "teardown")
+    for when in phases:
         target.add(reported("test-kafka", when, "passed", requests=1200, Kafka=["4.3.0"]))
     target.add(reported("test-kafka", "call", "failed"))
     target.add(reported("test-kafka", "teardown", "passed", requests=34, Kafka=["4.3.0", "4.4.0"]))

@@ -17,8 +17,8 @@ from kraftool.decoders.framing import encode_record
 from tests.fuzz import column_checks
 from tests.fuzz.column_checks import COLUMNS, OPTIONS, accepted, check, rows, sizes, split_of
 from tests.fuzz.native_cases import TIE, formats
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 CASES = 400
 
 pytestmark = [

@@ -30,8 +30,8 @@ from kraftool.reports.state.files import open_state
 from kraftool.reports.state.load import load_from
 from kraftool.reports.text.json_document import json_document
 from kraftool.storage.source import FileSource
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FLEET = [str(ROOT / "fixtures" / version) for version in ("kafka-4.3.0", "kafka-3.3.2")]
 QUESTIONS: dict[str, str] = dict(
     re.findall(r"```sql\n-- ([^\n]+)\n(.*?)```", (ROOT / "docs/arrow.md").read_text(), re.DOTALL)

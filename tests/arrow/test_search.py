@@ -17,8 +17,8 @@ from kraftool.arrow.remote_paths import far_among, file_system, mounts
 from kraftool.arrow.search import explored, find_fleet, find_fleets
 from kraftool.arrow.search_steps import FolderLook, Look, PathLook, SearchResult
 from kraftool.decoders.errors import KraftoolError
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 ROOTS = [str(path) for path in sorted(QUORUM.glob("node-*"))]
 NODE = FIXTURES / "kafka-4.3.0/static-single/node-1/data"

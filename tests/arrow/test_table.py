@@ -28,8 +28,8 @@ from kraftool.decoders import fast_path
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.programs import program
 from tests.fuzz.native_cases import pure
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SINGLE = FIXTURES / "kafka-4.3.0/static-single"
 
 

@@ -35,7 +35,7 @@ from tests.controller.bench import directory, incarnation, ranges
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_nodes import start_ours
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 HEARTBEAT_S = 2.0
 PER_TOPIC, TOPICS_AT_ONCE, REPLICAS = 40, 5, 3

@@ -36,7 +36,7 @@ from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_nodes import metrics_at, start_ours
 from tests.interop.throttling import throttled
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 WORKS = ("create", "fence", "snapshot")
 PATIENCE_S = 120.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from kraftool.client.asking import Access, question
 from kraftool.client.change import CheckResult, QuorumChange
@@ -20,8 +19,9 @@ from kraftool.raft.names import ReplicaKey
 from kraftool.reports.state.load import load_state
 from tests.client.scripted_leader import ScriptedLeader
 from tests.client.views import NOW, described, replica, view
+from tests.support.places import FIXTURES
 
-DIRECTORY = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum/node-1/data"
+DIRECTORY = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-1/data"
 FIRST, SECOND = "m4edhskZReujT5KaPved-A", "tZQSAvsjSkG1h6dlBS_MFA"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -21,9 +20,10 @@ from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.storage.paths import open_path
 from tests.client.scripted_leader import ScriptedLeader
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures/kafka-4.3.0"
-WHOLE = FIXTURES / "static-single/node-1/data"
+KAFKA_4_3 = FIXTURES / "kafka-4.3.0"
+WHOLE = KAFKA_4_3 / "static-single/node-1/data"
 """Its log begins at 0; its snapshots are 59-1, 125-2 and 196-3."""
 FOLDER = "__cluster_metadata-0"
 NEWEST = OffsetAndEpoch(196, 3)

@@ -26,7 +26,7 @@ from kraftool.net.tls import server_context
 from kraftool.raft.names import Endpoint
 from tests.net.certificates import Certified, authority, node
 from tests.net.serving import plain, serving
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 PLAINTEXT = Access(timeout_s=10)
 TLS_ALERT = bytes.fromhex("15030300020250")

@@ -30,8 +30,9 @@ from kraftool.reports.features.model import ProcessRole
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
 from tests.client.scripted_leader import ScriptedLeader
 from tests.client.views import NOW, described, gone, node, replica
+from tests.support.places import FIXTURES
 
-NODES = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum"
+NODES = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 CLUSTER = "cluster.id"
 OPTIONS = ("--bootstrap-controller", "ctl-1:9093")
 

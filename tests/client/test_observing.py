@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -25,8 +24,9 @@ from kraftool.raft.names import Endpoint, OffsetAndEpoch
 from kraftool.reports.directory.report import read_location
 from kraftool.reports.state.load import load_state
 from tests.client.scripted_leader import ScriptedLeader
+from tests.support.places import FIXTURES
 
-DIRECTORY = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum/node-1/data"
+DIRECTORY = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-1/data"
 FOLDER = DIRECTORY / "__cluster_metadata-0"
 ACCESS = Access(timeout_s=10)
 

@@ -21,7 +21,7 @@ from kraftool.client.stopping import may_stop
 from kraftool.reports.text.csv_text import csv_document
 from kraftool.reports.text.json_document import json_object
 from tests.client.views import gone, well, without_controller
-from tests.json_contract import validator
+from tests.support.json_contract import validator
 
 CHANGE = QuorumChange(kind="upgrade", subject="kraft.version", checks=(blocked("no node leads"),))
 NO_LEADER = QuorumView(nodes=(gone(1), gone(2)))

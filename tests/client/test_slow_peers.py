@@ -14,7 +14,7 @@ from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.raft.names import Endpoint
 from tests.client.scripted_quorum import Quorum
-from tests.peers_proxy import PeerProxy, proxied
+from tests.support.peers_proxy import PeerProxy, proxied
 
 pytestmark = pytest.mark.slow
 Proxies = dict[int, PeerProxy]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from kraftool.client.asking import Access, question
 from kraftool.client.capture import Captured, Capturing
@@ -19,8 +18,9 @@ from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
 from kraftool.reports.state.load import load_state
 from tests.client.scripted_leader import ScriptedLeader
+from tests.support.places import FIXTURES
 
-DIRECTORY = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum/node-1/data"
+DIRECTORY = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-1/data"
 FOLDER = DIRECTORY / "__cluster_metadata-0"
 ACCESS = Access(timeout_s=10)
 

@@ -19,7 +19,7 @@ from kraftool.node.metrics import MetricSample, exposition
 from kraftool.node.metrics_http import MetricsServer
 from kraftool.raft.names import Endpoint
 from tests.client.views import NOW, described, gone, node, replica, view, well
-from tests.ports import HOST, free_ports
+from tests.support.ports import HOST, free_ports
 
 Calls = Mapping[int, Mapping[int, int | None]]
 """By the voter that calls and the one that is called: how long ago that answered; None if the last

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pytest
 
 from kraftool.commands import main
-from tests import command_server, json_contract
-from tests.placeholders import assert_no_placeholder_printed
+from tests.support import command_server, json_contract
+from tests.support.placeholders import assert_no_placeholder_printed
 
 PATIENCE_S = 120
 """So long what ends by itself may take on a machine that is busy."""

@@ -20,7 +20,7 @@ from typing import Any
 from kraftool.repair.plan import Plan
 from kraftool.repair.plan_yaml import plan_to_yaml
 from tests.commands.conftest import Ran
-from tests.json_contract import validator
+from tests.support.json_contract import validator
 from tests.support.places import ROOT
 
 _DEADLY = """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import command_server
+from tests.support import command_server
 from tests.support.places import ROOT
 
 NODE = "fixtures/kafka-4.3.0/static-single/node-1/data"

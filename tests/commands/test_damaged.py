@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.places import FIXTURES
+
 Run = Callable[..., Any]
-DAMAGED = Path(__file__).resolve().parents[2] / "fixtures" / "damaged"
+DAMAGED = FIXTURES / "damaged"
 CASES = sorted(path.parent for path in DAMAGED.glob("*/SOURCE"))
 WITH_BATCHES = [case for case in CASES if any(case.glob("*.log")) or any(case.glob("*.checkpoint"))]
 

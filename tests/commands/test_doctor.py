@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.json_contract import schema
 from tests.repair.directories import APART, EQUAL, Quorum, batches, cut_log, flip_in_batch, poisoned
+from tests.support.json_contract import schema
 from tests.support.places import ROOT
 
 Run = Callable[..., Any]

@@ -16,9 +16,9 @@ import pytest
 
 from tests.commands.conftest import Run
 from tests.commands.test_help import EXAMPLES
-from tests.documented import Example, Machine, Steps, examples
-from tests.ports import HOST, free_ports
+from tests.support.documented import Example, Machine, Steps, examples
 from tests.support.places import LOG, ROOT
+from tests.support.ports import HOST, free_ports
 
 NODES = ("node-1", "node-2", "node-3", "node-11")
 UPGRADE = "kafka-4.3.0/upgrade"

@@ -14,9 +14,10 @@ from tests.client.scripted_leader import ScriptedLeader
 from tests.client.test_earlier_log import FOLDER, WHOLE, cleaned_leader, whole_leader
 from tests.commands.conftest import Run
 from tests.commands.live_leader import OPTIONS, live_leader
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures/kafka-4.3.0"
-CLEANED = FIXTURES / "log-cleaning/node-1/data"
+KAFKA_4_3 = FIXTURES / "kafka-4.3.0"
+CLEANED = KAFKA_4_3 / "log-cleaning/node-1/data"
 """Its log begins at offset 63."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests import json_contract
+from tests.support import json_contract
 
 Run = Callable[..., Any]
 

@@ -21,7 +21,7 @@ from kraftool.decoders.properties import decode
 from kraftool.node.standalone import default_release, look, prepare
 from kraftool.raft.names import Endpoint
 from tests.commands.conftest import PATIENCE_S, Run
-from tests.ports import HOST, free_ports
+from tests.support.ports import HOST, free_ports
 
 pytestmark = pytest.mark.slow
 

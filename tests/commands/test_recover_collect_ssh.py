@@ -27,7 +27,7 @@ from tests.support.places import ROOT
 pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
-FIXTURES = ROOT / "fixtures/kafka-4.3.0"
+KAFKA_4_3 = ROOT / "fixtures/kafka-4.3.0"
 
 
 _HOLD = """
@@ -72,7 +72,7 @@ def test_a_host_sends_what_collect_finds_there(
     kraftool: Run, ssh: Hosts, tmp_path: Path, path: str
 ) -> None:
     """All of the survey, with its paths: static voters and endpoints of server.properties, too."""
-    where = FIXTURES / path
+    where = KAFKA_4_3 / path
     if not path.startswith("dynamic"):
         where = min(where.rglob("server.properties"))
     here = kraftool("recover", "collect", where, "--out", tmp_path / "here.collect")
@@ -91,7 +91,7 @@ def test_a_host_sends_what_collect_finds_there(
 def test_a_relative_log_dir_is_resolved_as_here(kraftool: Run, ssh: Hosts, tmp_path: Path) -> None:
     """The login's folder has one of the same name, without data."""
     (ssh.folder / "home/data").mkdir()
-    where = FIXTURES / "dynamic-quorum/node-1/server.properties"
+    where = KAFKA_4_3 / "dynamic-quorum/node-1/server.properties"
     assert kraftool("recover", "collect", where, "--out", tmp_path / "here.collect").code == 0
     kraftool("recover", "collect", "--ssh", "good", where, "--out", tmp_path / "c")
     assert surveys(tmp_path / "c/good.collect") == surveys(tmp_path / "here.collect")
@@ -101,7 +101,7 @@ def test_damage_is_reported_with_the_host_s_own_paths(
     kraftool: Run, ssh: Hosts, tmp_path: Path
 ) -> None:
     data = tmp_path / "data"
-    shutil.copytree(FIXTURES / "dynamic-quorum/node-1/data", data)
+    shutil.copytree(KAFKA_4_3 / "dynamic-quorum/node-1/data", data)
     segment = max((data / "__cluster_metadata-0").glob("*.log"))
     whole = segment.read_bytes()
     segment.write_bytes(whole[: len(whole) // 2] + b"\0\1" + whole[len(whole) // 2 + 2 :])
@@ -131,7 +131,7 @@ def report(kraftool: Run, *words: object) -> dict[str, Any]:
 def test_each_host_that_sends_nothing_has_its_reason(
     kraftool: Run, ssh: Hosts, tmp_path: Path
 ) -> None:
-    data = FIXTURES / "dynamic-quorum/node-1/data"
+    data = KAFKA_4_3 / "dynamic-quorum/node-1/data"
     names = "noisy,down,stranger,nokey,notar,cut"
     began = time.monotonic()
     nodes = report(kraftool, names, data, "--out", tmp_path / "c")
@@ -153,7 +153,7 @@ def test_a_silent_host_fails_and_a_slow_one_does_not(
     kraftool: Run, ssh: Hosts, tmp_path: Path
 ) -> None:
     """The slow one takes longer than the limit."""
-    data = FIXTURES / "dynamic-quorum/node-1/data"
+    data = KAFKA_4_3 / "dynamic-quorum/node-1/data"
     began = time.monotonic()
     nodes = report(kraftool, "hangs,slow", data, "--out", tmp_path / "c", "--timeout", 3)
     assert time.monotonic() - began > 3
@@ -172,7 +172,7 @@ def test_files_that_change_meanwhile_are_a_finding(
     kraftool: Run, ssh: Hosts, tmp_path: Path
 ) -> None:
     data = tmp_path / "data"
-    shutil.copytree(FIXTURES / "dynamic-quorum/node-1/data", data)
+    shutil.copytree(KAFKA_4_3 / "dynamic-quorum/node-1/data", data)
     (ssh.folder / "growing").write_text(str(data))
     ran = kraftool("recover", "collect", "--ssh", "grows", data, "--out", tmp_path / "c")
     assert ran.code == 1
@@ -207,7 +207,7 @@ def test_a_running_process_and_a_half_done_plan_are_seen(
 
 
 def test_ctrl_c_ends_ssh_and_keeps_what_came(ssh: Hosts, tmp_path: Path) -> None:
-    data = FIXTURES / "dynamic-quorum/node-1/data"
+    data = KAFKA_4_3 / "dynamic-quorum/node-1/data"
     words = ("recover", "collect", "--ssh", "good,hangs", str(data), "--out", str(tmp_path / "c"))
     process = subprocess.Popen(
         [sys.executable, "-m", "kraftool", *words], cwd=ROOT, stderr=subprocess.PIPE, text=True
@@ -233,7 +233,7 @@ def test_only_the_quorum_s_settings_leave_the_host(
     properties = tmp_path / "server.properties"
     properties.write_text(
         "node.id = 7\nsasl.jaas.config=a \\\n  listeners=hunter2\n listeners : CONTROLLER\\\n"
-        f"  ://c7:9093\nlog.dirs={FIXTURES}/dynamic-quorum/node-1/data\nssl.key.password=hunter2\n"
+        f"  ://c7:9093\nlog.dirs={KAFKA_4_3}/dynamic-quorum/node-1/data\nssl.key.password=hunter2\n"
     )
     ran = subprocess.run(remote_command(str(properties)), capture_output=True, check=True)
     head = ran.stdout.split(b"\n\n")[0]
@@ -258,7 +258,7 @@ def test_options_that_do_not_fit(kraftool: Run, tmp_path: Path, words: tuple[str
 
 
 def test_here_with_a_document(kraftool: Run, tmp_path: Path) -> None:
-    where = FIXTURES / "dynamic-quorum/node-1/server.properties"
+    where = KAFKA_4_3 / "dynamic-quorum/node-1/server.properties"
     file = tmp_path / "here.collect"
     ran = kraftool("recover", "collect", where, "--out", file, "-o", "json")
     (node,) = fitting(text(ran))["nodes"]

@@ -17,7 +17,7 @@ from kraftool.decoders import meta_properties
 from kraftool.storage.format_voters import voters_of
 from kraftool.storage.random_ids import random_directory_id
 from kraftool.storage.scram_records import scram_user
-from tests.json_contract import validator
+from tests.support.json_contract import validator
 from tests.support.places import PARTITION, ROOT
 
 Run = Callable[..., Any]

@@ -21,8 +21,8 @@ from tests.client.scripted_leader import ScriptedLeader
 from tests.client.test_observing import FOLDER
 from tests.commands.live_leader import OPTIONS, live_leader
 from tests.commands.test_secrets import assert_no_secret
-from tests.json_contract import validator
 from tests.reports.doctor.cases import broker, partition, snapshot, state, topic
+from tests.support.json_contract import validator
 from tests.support.places import PARTITION
 from tests.tui.recording import pictures
 

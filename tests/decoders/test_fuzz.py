@@ -8,7 +8,6 @@ or a test of the decoder at fault.
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -19,11 +18,11 @@ from kraftool.decoders.batch import BatchHeader, RecordBatch, encode_batch, seal
 from kraftool.decoders.segment import scan
 from tests.fuzz import checks
 from tests.fuzz.mutations import LARGEST, Sample, corpus, mutate
-from tests.support.places import LOG
+from tests.support.places import FIXTURES, LOG
 
 pytestmark = pytest.mark.slow
 
-SAMPLES = corpus(Path(__file__).resolve().parents[2] / "fixtures")
+SAMPLES = corpus(FIXTURES)
 randoms = st.randoms(note_method_calls=False, use_true_random=False)
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from tests.differential.coverage import SITUATIONS
 from tests.differential.kafka_client import RELEASES, KafkaClient
 from tests.differential.trial import STEPS, report, run_seed, shrink
+from tests.support import proof
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,6 +72,8 @@ def fuzz(
             break
         result = run_seed(kafka, seed, steps)
         tally.trials += 1
+        proof.count("seeds of the raft core")
+        proof.count("steps compared", len(result.steps))
         tally.steps += len(result.steps)
         tally.both_stopped += result.both_stopped
         tally.tolerated += result.tolerated

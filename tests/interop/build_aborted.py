@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.interop import kafka, shelltrees
 from tests.interop.capture import GOLDEN, golden
 from tests.interop.transactions import directory_id, with_aborted_transaction
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 BASE = ROOT / "fixtures" / "kafka-4.3.0" / "static-single" / "node-1"
 BUILT = ROOT / "fixtures" / "built" / "aborted-transaction"
 PARTITION = Path("data") / "__cluster_metadata-0"

@@ -30,7 +30,7 @@ from tests.interop.shared_jvms import (
     forget_all,
     storage_session,
 )
-from tests.ports import HOST, free_ports
+from tests.support.ports import HOST, free_ports
 
 LISTENERS = ("BROKER", "SASL", "CONTROLLER")
 SASL_CLIENT = {

@@ -30,6 +30,7 @@ from types import TracebackType
 from typing import IO, TypeVar
 
 from tests.interop import java_start
+from tests.support import proof
 
 T = TypeVar("T")
 
@@ -230,6 +231,7 @@ def java_command(
     """The argument list that runs a class or a single-file Java source on a release's jars."""
     if str(target).startswith(("org.apache.kafka.tools.", "org.apache.kafka.shell.")):
         version = tools_version(version)
+    proof.saw(proof.RELEASES, version)
     path = classpath(version)
     if isinstance(target, Path):
         path, target = f"{path}:{compiled(version, target)}", target.stem

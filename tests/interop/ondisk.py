@@ -14,8 +14,8 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
 from tests.interop import shelltrees
 from tests.interop.clusters import Node
+from tests.support.places import PARTITION
 
-PARTITION = "__cluster_metadata-0"
 _PLACES = re.compile(r"(replicas|directories|removingReplicas|addingReplicas)=\[[^\]]*\]")
 
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from tests import command_server
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support import command_server
+from tests.support.places import ROOT
 
 
 def kraftool(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:

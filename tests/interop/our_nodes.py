@@ -17,10 +17,9 @@ from kraftool.raft.names import OffsetAndEpoch
 from kraftool.storage.source import BytesSource
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
-from tests.ports import free_ports
+from tests.support.places import PARTITION, ROOT
+from tests.support.ports import free_ports
 
-PARTITION = "__cluster_metadata-0"
-ROOT = Path(__file__).resolve().parents[2]
 _LEADER = Path(__file__).with_name("our_leader.py")
 _metrics: dict[int, int] = {}
 """The metrics port of each process."""

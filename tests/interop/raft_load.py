@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
-from tests.interop.our_nodes import PARTITION
+from tests.support.places import PARTITION
 
 CLUSTER_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 """TestRaftServer's; no other can be given to it."""

@@ -21,10 +21,10 @@ from kraftool.repair.plan import HostPlan, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.interop import kafka, operations, our_commands, scenarios
 from tests.interop.clusters import Cluster, Node
-from tests.interop.ondisk import PARTITION, differences, gathered, segments, trees
-from tests.interop.our_commands import ROOT
+from tests.interop.ondisk import differences, gathered, segments, trees
 from tests.interop.our_nodes import end_of
 from tests.interop.shared_jvms import AdminRefused, AdminSession, admin_client, tool_session
+from tests.support.places import PARTITION, ROOT
 
 MESSAGES = 40
 OURS, THEIRS = 1_111_111, 2_222_222

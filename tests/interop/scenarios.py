@@ -33,7 +33,7 @@ from tests.interop.operations import (
     topics,
 )
 from tests.interop.transactions import ABORTED_TOPIC, directory_id, with_open_transaction
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from tests.interop import start_damages as d
 from tests.interop import start_damages_snapshots as s
-from tests.interop.starts import CLEANED, PARTITION, SECONDS, SEGMENTS, STATIC, VERSIONS, Started
+from tests.interop.starts import CLEANED, SECONDS, SEGMENTS, STATIC, VERSIONS, Started
+from tests.support.places import PARTITION
 
 Check = Callable[[Started], None]
 

@@ -24,7 +24,8 @@ from tests.interop.start_claims import (
     reports,
     wiped,
 )
-from tests.interop.starts import CLEANED, DYNAMIC, PARTITION
+from tests.interop.starts import CLEANED, DYNAMIC
+from tests.support.places import PARTITION
 
 _SECOND = "Two records of a snapshot are about the same thing. Kafka keeps the second"
 _DIES = "Kafka exits on it, when it starts or later"

@@ -21,7 +21,8 @@ from tests.interop.start_claims import (
     never_leads,
 )
 from tests.interop.start_claims_files import FILES, SNAPSHOTS
-from tests.interop.starts import DYNAMIC, PARTITION, Started, whole_batches
+from tests.interop.starts import DYNAMIC, Started, whole_batches
+from tests.support.places import PARTITION
 
 
 def _log(files: Mapping[str, bytes]) -> bytes:

@@ -13,8 +13,9 @@ from pathlib import Path
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch, seal
 from kraftool.decoders.framing import encode_record
 from tests.interop.clusters import random_uuid
-from tests.interop.starts import PARTITION, Server, batches, segments, snapshots
+from tests.interop.starts import Server, batches, segments, snapshots
 from tests.repair import directories
+from tests.support.places import PARTITION
 
 Damage = Callable[[Server], None]
 TIME = 1_700_000_000_000
@@ -402,7 +403,7 @@ def copy_first_meta(second: Server) -> None:
 
 def broker_too(node: Server) -> None:
     """The node is a broker as well."""
-    from tests.ports import HOST, free_ports
+    from tests.support.ports import HOST, free_ports
 
     [port] = free_ports(1)
     node.settings["process.roles"] = "broker,controller"

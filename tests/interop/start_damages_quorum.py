@@ -14,8 +14,9 @@ from tests.interop.start_damages_snapshots import (
     cut_log_below_newest_snapshot,
     remove_newest_snapshot,
 )
-from tests.interop.starts import PARTITION, Server, batches, segments, server
-from tests.ports import HOST, free_ports
+from tests.interop.starts import Server, batches, segments, server
+from tests.support.places import PARTITION
+from tests.support.ports import HOST, free_ports
 
 _HEADER = ControlRecordType.SNAPSHOT_HEADER
 _FOOTER = ControlRecordType.SNAPSHOT_FOOTER

@@ -30,10 +30,9 @@ from tests.interop import kafka
 from tests.interop.clusters import random_uuid
 from tests.interop.kafka import KafkaFailed
 from tests.interop.our_commands import kraftool
-from tests.ports import HOST, free_ports
+from tests.support.places import PARTITION, ROOT
+from tests.support.ports import HOST, free_ports
 
-ROOT = Path(__file__).resolve().parents[2]
-PARTITION = "__cluster_metadata-0"
 SOURCE = Path(__file__).with_name("java") / "Starts.java"
 SECONDS = 15
 """A start on a healthy directory takes half a second."""

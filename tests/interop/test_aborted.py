@@ -25,8 +25,8 @@ from tests.interop.clusters import Cluster
 from tests.interop.dumplog import split
 from tests.interop.scenarios import SMALL_SNAPSHOTS
 from tests.interop.transactions import ABORTED_ID, ABORTED_TOPIC, PLAIN_TOPIC
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 BUILT = FIXTURES / "built" / "aborted-transaction"
 BY_KAFKA = FIXTURES / "kafka-4.3.0" / "aborted-transaction"
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(FIXTURES.parent)}

@@ -12,8 +12,8 @@ import pytest
 
 from tests.interop import capture, kafka, shelltrees
 from tests.interop.dumplog import kafka_dump_log, split
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCENARIOS = sorted(path.parent for path in FIXTURES.glob("kafka-*/*/SOURCE"))
 
 

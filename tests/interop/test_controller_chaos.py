@@ -19,8 +19,9 @@ from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import load_state
 from tests.interop import kafka, shelltrees
 from tests.interop.clusters import Cluster, Node
-from tests.interop.our_nodes import PARTITION, start_ours
+from tests.interop.our_nodes import start_ours
 from tests.interop.our_trees import differences, nodes_of, state_of, tree_of
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.interop
 IS_SOAK = os.environ.get("KRAFTOOL_SOAK") == "1"

@@ -16,9 +16,10 @@ from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import load_state
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
-from tests.interop.our_nodes import PARTITION, end_of, start_ours
+from tests.interop.our_nodes import end_of, start_ours
 from tests.interop.test_node_controller import record_names
 from tests.interop.transactions import ABORTED_TOPIC, with_open_transaction
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.interop
 ABORT = "AbortTransactionRecord"

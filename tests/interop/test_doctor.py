@@ -17,9 +17,9 @@ from tests.interop import kafka
 from tests.interop.clusters import Cluster
 from tests.interop.scenarios import SMALL_SNAPSHOTS
 from tests.interop.starts import Starts, server
+from tests.support.places import FIXTURES, PARTITION
 
-BUILT = Path(__file__).parents[2] / "fixtures/built/aborted-transaction/node-1/data"
-PARTITION = "__cluster_metadata-0"
+BUILT = FIXTURES / "built/aborted-transaction/node-1/data"
 
 
 def backup_of_a_snapshot(data: Path) -> None:

@@ -20,11 +20,10 @@ import pytest
 
 from tests.interop import kafka
 from tests.interop.dumplog import DECODER, dump_each, kafka_dump_log
+from tests.support.places import FIXTURES, ROOT
 
 pytestmark = pytest.mark.interop
 
-ROOT = Path(__file__).parents[2]
-FIXTURES = ROOT / "fixtures"
 DAMAGED = FIXTURES / "damaged"
 READABLE = (".log", ".checkpoint", ".index", ".timeindex", ".snapshot", ".txnindex")
 PAYLOAD = b" payload: "

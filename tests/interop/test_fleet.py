@@ -22,7 +22,7 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 # The brokers of the image do not come back, and are to be left as they are for the test's length.
 SETTINGS = {"broker.session.timeout.ms": "600000"}

@@ -22,7 +22,7 @@ from kraftool.client.grades import Grade
 from tests.interop import kafka
 from tests.interop.clusters import Cluster
 from tests.interop.our_commands import document, kraftool
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 pytestmark = pytest.mark.interop
 SECRET = "CANARY-store"

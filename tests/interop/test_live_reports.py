@@ -23,11 +23,12 @@ from kraftool.client.target import Target, target_of
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import load_state
 from tests.commands.test_help import EXAMPLES
-from tests.documented import ROOT, Machine, examples
 from tests.interop import kafka, scenarios
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import document, kraftool
-from tests.ports import HOST
+from tests.support.documented import Machine, examples
+from tests.support.places import ROOT
+from tests.support.ports import HOST
 
 pytestmark = pytest.mark.interop
 

@@ -30,7 +30,7 @@ from kraftool.raft.names import Endpoint
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.shared_jvms import ToolOutput, tool_session
-from tests.ports import HOST, free_ports
+from tests.support.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop
 SECRET = "CANARY-store"

@@ -15,9 +15,10 @@ from kraftool.decoders.framing import decode_record
 from kraftool.storage.random_ids import random_uuid
 from tests.interop import kafka
 from tests.interop.clusters import Cluster
-from tests.interop.our_nodes import PARTITION, ROOT, batches_in, start_ours
+from tests.interop.our_nodes import batches_in, start_ours
 from tests.interop.shared_jvms import tool_session
-from tests.ports import HOST, free_ports
+from tests.support.places import PARTITION, ROOT
+from tests.support.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop
 KILLS = 20 if os.environ.get("KRAFTOOL_SOAK") == "1" else 2

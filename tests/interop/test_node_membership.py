@@ -20,7 +20,7 @@ from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import kraftool
 from tests.interop.our_nodes import assert_same_log, metric, start_ours, wait_same_end
 from tests.interop.shared_jvms import ToolOutput, tool_session
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 pytestmark = pytest.mark.interop
 PATIENT = {"controller.quorum.election.timeout.ms": "15000"}

@@ -19,7 +19,7 @@ from tests.interop.our_nodes import (
     wait_committed,
 )
 from tests.interop.test_net_secured import Stores, stores
-from tests.ports import HOST, free_ports
+from tests.support.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop
 __all__ = ["stores"]

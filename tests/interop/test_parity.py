@@ -22,14 +22,13 @@ from kraftool.decoders.java_text import INT64_MAX, INT64_MIN
 from kraftool.decoders.wire import varint, varlong
 from tests.interop import kafka
 from tests.interop.dumplog import dump_each, split
+from tests.support.places import LOG, ROOT
 
 pytestmark = pytest.mark.interop
 
-ROOT = Path(__file__).parents[2]
 NO_OP = encode_record("NoOpRecord", 0, {})
 TOPIC = encode_record("TopicRecord", 0, {"name": "orders", "topicId": "AAAAAAAAAAAAAAAAAAAAAg"})
 NOW = 1_700_000_000_000
-LOG = f"{0:020d}.log"
 
 
 def record(

@@ -24,7 +24,7 @@ from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import document, kraftool
 from tests.interop.shared_jvms import tool_session
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 T = TypeVar("T")
 pytestmark = pytest.mark.interop

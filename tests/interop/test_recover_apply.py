@@ -27,7 +27,8 @@ from tests.interop import damages, kafka, our_commands
 from tests.interop.clusters import Cluster, Node
 from tests.interop.ondisk import differences, gathered, segments, snapshots, trees
 from tests.interop.recovering import on
-from tests.repair.repair_cases import PARTITION, contents, jump_of
+from tests.repair.repair_cases import contents, jump_of
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.interop
 recover = partial(our_commands.kraftool, "recover")

@@ -17,8 +17,8 @@ from kraftool.repair.plan import Action, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.interop import kafka, recovering
 from tests.interop.clusters import Cluster, Node
-from tests.interop.ondisk import PARTITION
 from tests.interop.recovering import MESSAGES, cluster_of, kraftool
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.interop
 

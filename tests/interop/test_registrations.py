@@ -28,7 +28,7 @@ from kraftool.storage.random_ids import random_uuid
 from tests.interop import kafka
 from tests.interop.clusters import Cluster
 from tests.interop.our_commands import document, kraftool
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 pytestmark = pytest.mark.interop
 _document = partial(document, "quorum")

@@ -16,8 +16,7 @@ from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.state.load import load_state
 from tests.interop import kafka
 from tests.interop.clusters import Cluster
-
-PARTITION = "__cluster_metadata-0"
+from tests.support.places import PARTITION
 
 
 def codes(*paths: Path) -> set[str]:

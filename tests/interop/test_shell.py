@@ -24,8 +24,8 @@ from kraftool.reports.state.load import LoadedState
 from kraftool.reports.state.shell.nodes import Directory
 from tests.interop import kafka, shelltrees
 from tests.interop.our_trees import differences, nodes_of, state_of, tree_of
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOLDENS = sorted(FIXTURES.glob(f"*/*/{shelltrees.GOLDEN}"))
 CHECKPOINT = (
     FIXTURES

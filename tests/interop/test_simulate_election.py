@@ -23,9 +23,9 @@ from kraftool.sim.outlook import Likelihood
 from kraftool.sim.report import Report, simulate
 from tests.interop import kafka, real_elections
 from tests.interop.clusters import Cluster, Node
+from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.interop
-PARTITION = "__cluster_metadata-0"
 
 
 @dataclass(frozen=True, slots=True)

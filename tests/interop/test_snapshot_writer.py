@@ -28,10 +28,9 @@ from kraftool.reports.verify.snapshot_diff import difference
 from kraftool.storage.paths import open_path
 from tests.interop import kafka, scenarios, shelltrees
 from tests.interop.clusters import Cluster, Node
-from tests.ports import HOST
+from tests.support.places import FIXTURES, PARTITION
+from tests.support.ports import HOST
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
-PARTITION = "__cluster_metadata-0"
 SNAPSHOTS = sorted(
     path
     for path in FIXTURES.glob(f"*/*/node-*/data*/{PARTITION}/*.checkpoint")

@@ -23,7 +23,6 @@ from tests.interop.our_commands import kraftool
 
 pytestmark = pytest.mark.interop
 
-ROOT = Path(__file__).resolve().parents[2]
 EACH = Path(__file__).parent / "java" / "StorageEach.java"
 VERSIONS = (kafka.TOOLS_VERSION, kafka.NEWEST)
 IDS = ("m4edhskZReujT5KaPved-A", "tZQSAvsjSkG1h6dlBS_MFA")

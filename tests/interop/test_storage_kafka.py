@@ -40,9 +40,9 @@ from kraftool.storage.source import BytesSource
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.dumplog import kafka_dump_log
-from tests.ports import HOST
+from tests.support.places import PARTITION
+from tests.support.ports import HOST
 
-PARTITION = "__cluster_metadata-0"
 SEGMENT_BYTES = 4_000
 NO_OP = encode_record("NoOpRecord", 0, {})
 COMPLAINTS = re.compile(r"Corruption found|Found invalid|orphaned|corrupted index|Truncated [1-9]")

@@ -21,8 +21,9 @@ import pytest
 
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
-from tests.interop.our_commands import ROOT, document
+from tests.interop.our_commands import document
 from tests.interop.watch_record import VERSION, three_and_a_standby
+from tests.support.places import ROOT
 
 pytestmark = pytest.mark.interop
 _once = partial(document, "watch", "--once")

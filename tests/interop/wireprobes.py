@@ -28,7 +28,7 @@ from kraftool.raft.names import Endpoint, OffsetAndEpoch, ReplicaKey, VersionRan
 from kraftool.raft.wire import requests
 from tests.interop import kafka
 from tests.interop.clusters import Node
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 if TYPE_CHECKING:
     from tests.interop.wirequorum import Quorum

@@ -19,7 +19,7 @@ from tests.interop import kafka, wireprobes
 from tests.interop.clusters import Cluster, Node
 from tests.interop.operations import must
 from tests.interop.wireproxy import Proxy
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 CONTROLLER = "CONTROLLER"
 SETTINGS = {

@@ -21,8 +21,8 @@ from kraftool.net.connection import connect
 from kraftool.net.errors import NetError
 from kraftool.raft.names import Endpoint
 from tests.node.quorum import CLUSTER_ID, directory_id
-from tests.ports import HOST, free_ports
 from tests.support.places import ROOT
+from tests.support.ports import HOST, free_ports
 
 PATIENCE_S = 60.0
 _LEADS = ("--role", "voter")

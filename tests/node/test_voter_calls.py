@@ -17,7 +17,7 @@ from kraftool.node.voter_calls import VoterCalls
 from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
 from kraftool.raft.raft import Raft
 from tests.net.serving import serving, until
-from tests.ports import HOST, free_ports
+from tests.support.ports import HOST, free_ports
 
 _VOTER = re.compile(r'^kraftool_node_(voter_\w+)\{voter="(\d)"\} (\S+)$', re.MULTILINE)
 

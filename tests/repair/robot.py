@@ -21,9 +21,9 @@ from kraftool.decoders.meta_properties import NODE_ID
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.plan import Action, Method, Plan, PlanStep
 from kraftool.repair.plan_yaml import plan_from_yaml
-from tests import command_server
 from tests.repair.incident_trials import name_directory, outcomes_of
 from tests.repair.incidents import Incident
+from tests.support import command_server
 
 _MOST_COMMANDS = 40
 _OPTION = re.compile(r"--(?:set [a-z.0-9]+=[0-9][^\s;:…]*|accept [a-z-]+|kafka-version [0-9.]+)")

@@ -16,7 +16,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.redact import MASK
 from kraftool.reports.explain.annotation import ExplainRequest, Rest, Row, explain
-from tests.support.places import LOG
+from tests.support.places import FIXTURES, LOG
 
 CANARY = "CANARY"
 TIME = 1_700_000_000_000
@@ -107,7 +107,7 @@ RETENTION = record(
 
 
 def fixture_files() -> Iterator[Path]:
-    root = Path(__file__).resolve().parents[2] / "fixtures"
+    root = FIXTURES
     for path in sorted(root.glob("**/*")):
         if path.is_file() and path.stat().st_size < 200_000 and path.name != "SOURCE":
             head = path.read_bytes()[:4096]

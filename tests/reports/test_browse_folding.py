@@ -16,8 +16,9 @@ from kraftool.reports.browse.rows import LogRow, RowKind
 from kraftool.reports.browse.session import LogSession
 from kraftool.reports.browse.window import LogWindow
 from kraftool.reports.logs.query import GoTo, read_query
+from tests.support.places import FIXTURES
 
-_FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/kafka-4.3.0"
+_FIXTURES = FIXTURES / "kafka-4.3.0"
 _IDLE = _FIXTURES / "slow-follower/node-1/data"
 _LOG = "__cluster_metadata-0/00000000000000000000.log"
 Told = list[tuple[int | None, int | None, int]]

@@ -18,9 +18,9 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.load import LoadedState, load_state
 from tests.reports.state_logs import BEGIN, END, NO_OP, Logs, batch, level, stamp, topic
-from tests.support.places import LOG, PARTITION
+from tests.support.places import FIXTURES, LOG, PARTITION
 
-DAMAGED = sorted((Path(__file__).parents[2] / "fixtures/damaged").glob("*/*.log"))
+DAMAGED = sorted((FIXTURES / "damaged").glob("*/*.log"))
 
 
 @pytest.fixture

@@ -27,11 +27,10 @@ from tests.reports.voter_cases import (
     voters,
 )
 from tests.reports.voter_nodes import compared
-from tests.support.places import LOG, PARTITION
+from tests.support.places import FIXTURES, LOG, PARTITION
 
 CLUSTERS = sorted(
-    str(path.relative_to(Path(__file__).parents[2] / "fixtures"))
-    for path in Path(__file__).parents[2].glob("fixtures/kafka-*/*")
+    str(path.relative_to(FIXTURES)) for path in Path(__file__).parents[2].glob("fixtures/kafka-*/*")
 )
 
 

@@ -15,6 +15,7 @@ from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, seal
 from kraftool.decoders.segment import scan
 from kraftool.reports.fleet.document import audit_document
 from kraftool.reports.text.json_document import json_document
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from kraftool.spark.audit.examine import AuditedDirectory
     from kraftool.spark.audit.roots import Item
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 VOTERS = (2, 3, 4)
 LOG = "__cluster_metadata-0/00000000000000000000.log"

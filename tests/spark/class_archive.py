@@ -20,8 +20,8 @@ import warnings
 from pathlib import Path
 
 from kraftool.spark.java import find_java
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PLAIN = Path(__file__).resolve().parent / "conf"
 """The settings of each Spark of the tests, without an archive."""
 

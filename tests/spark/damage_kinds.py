@@ -14,9 +14,9 @@ from pathlib import Path
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import scan
+from tests.support.places import PARTITION
 
 Damage = Callable[[Path], None]
-PARTITION = "__cluster_metadata-0"
 EPOCHS, STATE, META = "leader-epoch-checkpoint", "quorum-state", "meta.properties"
 OTHER_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
+from tests.support.places import FIXTURES, LOG
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 DATA = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
-LOG = f"{0:020}.log"
 
 
 def _batches() -> list[bytes]:

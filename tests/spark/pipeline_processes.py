@@ -11,7 +11,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeVar
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.places import ROOT
+
 PATIENCE_S = 120
 _MOMENT_S = 60
 LITTLE_MEMORY = ("--conf=spark.driver.memory=600m",)

@@ -26,7 +26,6 @@ from kraftool.decoders.framing import encode_record
 from kraftool.spark.tables import delta
 from kraftool.spark.tables.run import TablesReport, TablesRequest, write_tables
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LOG = "__cluster_metadata-0/00000000000000000000.log"
 WHEN_MS = 1_700_000_000_000
 DAY_MS = 86_400_000

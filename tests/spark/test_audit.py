@@ -24,7 +24,8 @@ from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.spark.audit.collect import AuditRequest
 from kraftool.spark.audit.findings_table import add, compared, open_table
 from kraftool.spark.audit.run import audit
-from tests.spark.audit_cases import FIXTURES, Told, audited
+from tests.spark.audit_cases import Told, audited
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -192,7 +192,7 @@ def test_damage_is_no_divergence(told: Told, fleet: Path) -> None:
 
 
 def test_two_clusters_that_were_formatted_with_one_id(spark: SparkSession, tmp_path: Path) -> None:
-    from tests.spark.audit_cases import FIXTURES
+    from tests.support.places import FIXTURES
 
     for number, version in enumerate(("kafka-3.7.2", "kafka-4.1.1")):
         source = FIXTURES / version / "static-single/node-1/data"

@@ -28,7 +28,7 @@ from kraftool.spark.audit.examine import (
 )
 from kraftool.spark.audit.examined import looks_at
 from kraftool.spark.audit.roots import Item, find
-from tests.spark.audit_cases import FIXTURES, by_each_command
+from tests.spark.audit_cases import by_each_command
 from tests.spark.history_logs import (
     cleaned_log,
     leader_change,
@@ -38,6 +38,7 @@ from tests.spark.history_logs import (
     write_snapshot,
 )
 from tests.spark.test_same_findings_audit import edited_copy
+from tests.support.places import FIXTURES
 
 
 def _result(audited: AuditedDirectory) -> object:

@@ -23,13 +23,14 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.catalog import options_of, with_options
 from kraftool.spark.columns import spark_schema
 from kraftool.spark.frames import create_view, read
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
-SINGLE = Path(__file__).resolve().parents[2] / "fixtures/kafka-4.3.0/static-single"
+SINGLE = FIXTURES / "kafka-4.3.0/static-single"
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from kraftool.decoders.segment import Damage, scan
 from tests.spark.live_fleet import BATCHES, Live, next_offset
 from tests.spark.pipeline_processes import LITTLE_MEMORY, Pipeline, To, ended
 from tests.spark.standalone_cluster import PATIENCE_S, Cluster
+from tests.support.places import ROOT
 
 pytestmark = pytest.mark.spark
-ROOT = Path(__file__).resolve().parents[2]
 
 DRIVER = """
 import json, sys

@@ -29,10 +29,11 @@ from tests.spark.class_archive import variables
 from tests.spark.live_fleet import BATCHES, Live, next_offset
 from tests.spark.standalone_cluster import said_in, started, worker_python
 from tests.spark.test_audit import findings_by_command, findings_of_audit
+from tests.support.places import FIXTURES
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-SINGLE = Path(__file__).resolve().parents[2] / "fixtures/kafka-4.3.0/static-single"
+SINGLE = FIXTURES / "kafka-4.3.0/static-single"
 
 
 @pytest.fixture(scope="module")

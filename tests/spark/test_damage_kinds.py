@@ -13,8 +13,8 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.spark.audit.cluster import ClusterUnit, compare, in_company
 from kraftool.spark.audit.examine import examine
 from kraftool.spark.audit.roots import find
-from tests.spark.audit_cases import FIXTURES
 from tests.spark.damage_kinds import KINDS
+from tests.support.places import FIXTURES
 
 Place = tuple[object, ...]
 QUORUMS = {

@@ -26,6 +26,7 @@ import polars as pl
 
 from kraftool.spark.source import register
 from tests.spark import tables_support as support
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-QUORUM = support.FIXTURES / "kafka-4.3.0" / "dynamic-quorum"
+QUORUM = FIXTURES / "kafka-4.3.0" / "dynamic-quorum"
 OTHER_CLUSTER = "Some-ClusterIdOfKafka1"
 _BLOCK = re.compile(r"^```(?:python|sql)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 Names = dict[str, Any]

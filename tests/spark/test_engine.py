@@ -22,12 +22,12 @@ from kraftool.installing import install_hint
 from kraftool.spark.engine import session
 from kraftool.spark.failures import explain, explained
 from kraftool.spark.job_progress import JobProgress, watched
+from tests.support.places import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 

@@ -21,10 +21,10 @@ from kraftool.reports.timeline.report import build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.spark.tables.event_tables import write_events
 from tests.spark.history_logs import write_log
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 CLUSTERS = sorted(
     str(path.relative_to(FIXTURES))
     for path in FIXTURES.glob("*/*")

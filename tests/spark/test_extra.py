@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.test_development import ROOT, project
+from tests.support.places import ROOT
+from tests.test_development import project
 
 _MAIN = "from kraftool.commands import main; main()"
 

@@ -26,10 +26,10 @@ from kraftool.reports.logs.text import jsonl_entry
 from kraftool.spark.columns import spark_schema
 from kraftool.spark.tables.extract import extract
 from kraftool.spark.tables.layout import arrow_schema
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SCENARIOS = sorted(
     str(path.relative_to(FIXTURES)) for path in FIXTURES.glob("*/*") if path.is_dir()
 )

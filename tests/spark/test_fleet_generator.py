@@ -24,11 +24,10 @@ from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.paths import open_path
+from tests.support.places import PARTITION, ROOT
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
-PARTITION = "__cluster_metadata-0"
 ONLY_AUDIT_TELLS = {"before-upgrade"}
 
 

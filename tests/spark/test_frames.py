@@ -14,7 +14,7 @@ from kraftool.spark import jvm
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.failures import explain
 from kraftool.spark.frames import read
-from tests.spark.tables_support import FIXTURES
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,8 +17,8 @@ from kraftool.arrow.local_copy import on_disk
 from kraftool.arrow.search import find_fleet
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.state.load import load_state
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 DATA = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
 
 

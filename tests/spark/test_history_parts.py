@@ -27,7 +27,8 @@ from tests.spark.history_logs import (
     write_log,
     write_snapshot,
 )
-from tests.spark.test_states import DIRECTORIES, FIXTURES
+from tests.spark.test_states import DIRECTORIES
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 

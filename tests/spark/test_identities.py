@@ -17,7 +17,8 @@ from kraftool.spark.audit.examine import AuditedDirectory, examine, look
 from kraftool.spark.audit.examined import LARGE, deal
 from kraftool.spark.audit.identities import MOST, BatchIdentities, identities_of, may_differ
 from kraftool.spark.audit.roots import find
-from tests.spark.audit_cases import FIXTURES, by_each_command
+from tests.spark.audit_cases import by_each_command
+from tests.support.places import FIXTURES
 
 Log = list[tuple[int, int, int]]
 """Base offset, epoch and CRC of batches."""

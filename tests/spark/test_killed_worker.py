@@ -28,14 +28,13 @@ from fleets.build import FleetPlan, build
 from kraftool.spark.engine import with_tries
 from tests.spark.audit_cases import audited
 from tests.spark.standalone_cluster import Cluster
+from tests.support.places import LOG, ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 300
-LOG = f"{0:020}.log"
 TRIES = 5
 SIZE = 4_000_000
 """Enough that the work on one log takes a second or more."""

@@ -16,13 +16,14 @@ from kraftool.arrow.search_steps import FolderLook, Look, SearchResult
 from kraftool.spark.listing import ListingJob
 from tests.spark.audit_cases import audited
 from tests.spark.tables_support import InProcess, run
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
-QUORUM = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum"
+QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 
 
 @pytest.fixture

@@ -27,8 +27,9 @@ from jsonschema import Draft202012Validator
 
 from kraftool.commands import pipeline_stream_run
 from kraftool.spark.live import stopping
-from tests.spark.live_fleet import BATCHES, FIXTURES, Live, next_offset
-from tests.spark.pipeline_processes import PATIENCE_S, ROOT, SMALL, Pipeline, To, ended
+from tests.spark.live_fleet import BATCHES, Live, next_offset
+from tests.spark.pipeline_processes import PATIENCE_S, SMALL, Pipeline, To, ended
+from tests.support.places import FIXTURES, ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

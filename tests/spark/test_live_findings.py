@@ -17,7 +17,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
 from kraftool.spark.live import judged
 from kraftool.spark.live.finding_stream import FindingStreamReader
-from tests.spark.live_fleet import BATCHES, DATA, FIXTURES, Live, next_offset
+from tests.spark.live_fleet import BATCHES, DATA, Live, next_offset
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 Row = dict[str, Any]

@@ -10,12 +10,13 @@ pytest.importorskip("deltalake")
 
 from kraftool.arrow.table import KraftTable
 from tests.spark import tables_support as support
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 
 
 def test_the_newest_states_of_the_sources_are_those_of_the_tables(tmp_path: Path) -> None:
-    root = support.FIXTURES / "kafka-4.3.0/upgrade"
+    root = FIXTURES / "kafka-4.3.0/upgrade"
     support.run(root, tmp_path)
     columns = ["cluster_id", "directory", "newest", "end_offset", "end_epoch"]
     for rows in ("topics", "partitions"):

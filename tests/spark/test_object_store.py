@@ -21,13 +21,14 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.remote import RemoteFiles
 from tests.spark.audit_cases import audited
 from tests.spark.tables_support import read_tables, run
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
-FIXTURE = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum"
+FIXTURE = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 SECRET = "canary-of-the-store"
 
 

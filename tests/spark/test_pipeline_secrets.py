@@ -17,8 +17,8 @@ pytest.importorskip("pyspark", reason="pip install 'kraftool[spark]'")
 
 from kraftool.commands import main, pipeline_options, pipeline_stream_run
 from tests.commands.conftest import Ran
-from tests.commands.secret_nodes import FIXTURES
 from tests.commands.test_secrets import SCENARIOS, assert_no_secret
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

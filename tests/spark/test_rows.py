@@ -28,10 +28,10 @@ from kraftool.spark.columns import MAKERS, spark_schema
 from kraftool.spark.source import KraftReader
 from kraftool.spark.tasks import ReadTask
 from tests.spark.record_types import type_of_dump_log
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SCENARIOS = sorted(
     str(path.relative_to(FIXTURES)) for path in FIXTURES.glob("*/*") if path.is_dir()
 )

@@ -16,8 +16,9 @@ pytest.importorskip("pyspark")
 
 from kraftool.decoders.walk import Faulty, Walk
 from tests.decoders.log_edits import edited, edited_records
-from tests.spark.audit_cases import FIXTURES, LOG, audited
+from tests.spark.audit_cases import LOG, audited
 from tests.spark.test_audit import findings_by_command, findings_of_audit
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,8 +13,7 @@ from kraftool.decoders import fast_path
 from kraftool.native_archive import FILE
 from kraftool.spark.shipping import ON_WORKERS, write_package
 from kraftool.spark.unpickling import restored
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.places import ROOT
 
 
 def modules_of(folder: str) -> set[str]:

@@ -20,11 +20,11 @@ from fleets.build import FleetPlan, build
 
 from tests.spark.pipeline_processes import LITTLE_MEMORY, SMALL, Pipeline, To, ended
 from tests.spark.tables_support import read_tables
+from tests.support.places import LOG
 
 pytestmark = pytest.mark.spark
 SIZE = 4_000_000
 """Enough that the work on one log takes a second or more."""
-LOG = f"{0:020}.log"
 
 BUSY = """
 import sys, time

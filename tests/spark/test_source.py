@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 from kraftool.spark.columns import spark_schema
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SINGLE = str(FIXTURES / "kafka-4.3.0/static-single")
 DAMAGED = str(FIXTURES / "damaged")
 

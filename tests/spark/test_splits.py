@@ -15,8 +15,8 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.indexes import OffsetIndex, decode_offset_index
 from kraftool.decoders.segment import scan
 from kraftool.storage.entry import EntryPlace
+from tests.support.places import FIXTURES
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LOG = (
     FIXTURES / "kafka-4.3.0/static-single/node-1/data/__cluster_metadata-0/00000000000000000000.log"
 )

@@ -34,10 +34,10 @@ from tests.spark.history_logs import (
     write_log,
     write_snapshot,
 )
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 DIRECTORIES = sorted(str(path.relative_to(FIXTURES)) for path in FIXTURES.glob("**/data"))
 DAMAGED = sorted(path.name for path in FIXTURES.glob("damaged/*") if path.is_dir())
 DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum"

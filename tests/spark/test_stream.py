@@ -18,7 +18,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
 from kraftool.spark.stream import KraftStreamReader
 from kraftool.storage.tail import BatchMark, thinned
-from tests.spark.live_fleet import BATCHES, END, LOG, Live, next_offset
+from tests.spark.live_fleet import BATCHES, END, Live, next_offset
+from tests.support.places import LOG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

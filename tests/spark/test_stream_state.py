@@ -24,7 +24,8 @@ from kraftool.spark.live.following import FleetStreamReader
 from kraftool.spark.live.state_log import StateLog
 from kraftool.spark.stream import KraftStreamReader
 from kraftool.spark.whole_stream import LiveStreamReader, live_schema
-from tests.spark.live_fleet import BATCHES, FIXTURES, Live, next_offset
+from tests.spark.live_fleet import BATCHES, Live, next_offset
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 

@@ -26,6 +26,7 @@ from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.run import TablesReport, TablesRequest, write_tables
 from tests.spark import tables_support as support
 from tests.spark.record_types import type_of_dump_log
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +35,6 @@ pq: Any = import_module("pyarrow.parquet")
 
 pytestmark = pytest.mark.spark
 
-FIXTURES = support.FIXTURES
 IS_SOAK = os.environ.get("KRAFTOOL_SOAK") == "1"
 SPLIT_BYTES = 20_000
 SCENARIOS = sorted(

@@ -15,9 +15,9 @@ pytest.importorskip("pyarrow")
 
 from kraftool.commands import main, pipeline_options
 from kraftool.decoders.errors import KraftoolError
-from tests.json_contract import validator
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory
+from tests.support.json_contract import validator
 
 pytestmark = pytest.mark.spark
 

@@ -26,6 +26,7 @@ from kraftool.spark.tables.sink import Sink, SinkError
 from kraftool.spark.tables.state import TablesRefusedError
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, listing, read_tables, run, stopped_at
+from tests.support.places import ROOT
 
 pytestmark = pytest.mark.spark
 
@@ -111,7 +112,7 @@ def test_a_process_that_is_killed_leaves_a_folder_that_the_next_run_mends(tmp_pa
     for step in (0, 1, 3, 5, 20, steps // 2, steps - 40, steps - 20, steps - 5, steps - 1):
         out = tmp_path / f"out{step}"
         command = [sys.executable, support.__file__, str(root), str(out), str(step)]
-        environment = {**os.environ, "PYTHONPATH": str(support.FIXTURES.parent)}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         killed = subprocess.run(command, env=environment, check=False, capture_output=True)
         assert killed.returncode == 9, killed.stderr.decode()
         run(root, out)
@@ -141,7 +142,7 @@ def test_a_process_that_is_killed_while_delta_rs_commits(tmp_path: Path) -> None
     _first(root)
     run(root, tmp_path / "whole")
     expected = _told(tmp_path / "whole")
-    environment = {**os.environ, "PYTHONPATH": str(support.FIXTURES.parent)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     for count in (1, 3, 8):
         out = tmp_path / f"out{count}"
         command = [sys.executable, support.__file__, str(root), str(out), "-1"]

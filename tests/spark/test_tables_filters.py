@@ -25,6 +25,7 @@ from kraftool.arrow.untyped import pa
 from kraftool.spark.tables import file_stats
 from tests.spark import tables_support as support
 from tests.spark.table_filters import Filter, filters
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +35,7 @@ deltalake: Any = import_module("deltalake")
 
 pytestmark = pytest.mark.spark
 
-KAFKA = support.FIXTURES / "kafka-4.3.0"
+KAFKA = FIXTURES / "kafka-4.3.0"
 SINGLE, ABORTED = KAFKA / "static-single", KAFKA / "aborted-transaction"
 DUCKDB = ("duckdb==1.4.4", "duckdb-ext-delta==1.4.4.20260205")
 """The newest DuckDB for which its extension `delta` is a package."""

@@ -21,6 +21,7 @@ from kraftool.spark.tables.run import TablesReport
 from kraftool.spark.tables.state import TablesRefusedError
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, listing, read_tables, run
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 
@@ -206,7 +207,7 @@ def test_damage_that_grows_into_batches_is_read_anew(tmp_path: Path) -> None:
 def test_a_checkpoint_that_changes_is_replaced(tmp_path: Path) -> None:
     root, out = tmp_path / "fleet", tmp_path / "out"
     source = next(
-        (support.FIXTURES / "kafka-4.3.0/static-single/node-1/data").rglob("0*[1-9]-*.checkpoint")
+        (FIXTURES / "kafka-4.3.0/static-single/node-1/data").rglob("0*[1-9]-*.checkpoint")
     )
     one = directory(root / "one", batches(0, 3))
     copy = _log(one).with_name(source.name)
@@ -385,7 +386,7 @@ def test_a_directory_that_becomes_another_clusters_leaves_no_rows_behind(
     one = directory(root / "one", batches(0, 4) + b"\xff" * 30)
     if not alone:
         directory(root / "two", batches(0, 3), node=2)
-    source = next((support.FIXTURES / "kafka-4.3.0").rglob("0*[1-9]-*.checkpoint"))
+    source = next((FIXTURES / "kafka-4.3.0").rglob("0*[1-9]-*.checkpoint"))
     _log(one).with_name(source.name).write_bytes(source.read_bytes())
     run(root, out, snapshots=True)
     before = read_tables(out)

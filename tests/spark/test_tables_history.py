@@ -23,11 +23,12 @@ pytest.importorskip("deltalake")
 
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, read_tables, run
+from tests.support.places import FIXTURES, ROOT
 
 pytestmark = pytest.mark.spark
 
 _PASSING = frozenset({"generation", "noticed"})
-_CHECKPOINT = next((support.FIXTURES / "kafka-4.3.0").rglob("0*[1-9]-*.checkpoint"))
+_CHECKPOINT = next((FIXTURES / "kafka-4.3.0").rglob("0*[1-9]-*.checkpoint"))
 
 
 class _History:
@@ -150,7 +151,7 @@ class _History:
         return [sys.executable, support.__file__, str(self._root), str(self._out), *arguments]
 
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": str(support.FIXTURES.parent), "SNAPSHOTS": "1"}
+        return {**os.environ, "PYTHONPATH": str(ROOT), "SNAPSHOTS": "1"}
 
     def run(self) -> None:
         self._run()

@@ -15,6 +15,7 @@ from kraftool.spark.tables import states, units
 from kraftool.spark.tables.commit import TableStore
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, listing, read_tables, run
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.spark
 
@@ -135,7 +136,7 @@ def test_the_largest_clusters_are_in_the_first_of_several_runs(
 def test_the_states_of_a_cluster_are_in_one_file_whatever_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, fails: bool
 ) -> None:
-    root, written = support.FIXTURES / "kafka-4.3.0/upgrade", states.write_states
+    root, written = FIXTURES / "kafka-4.3.0/upgrade", states.write_states
 
     def failing(files: Any, sink: Any, **more: Any) -> None:
         written(files, sink, **more)

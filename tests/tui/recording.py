@@ -10,7 +10,6 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from kraftool.client.model import NodeAnswer, QuorumView
@@ -22,10 +21,11 @@ from kraftool.watching.picture import Picture
 from kraftool.watching.poll_history import Remembering
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown
+from tests.support.places import FIXTURES
 
 _CONTROLLER = {"Vote": (0, 2), "CreateTopics": (2, 7)}
 """The recorded nodes are Kafka's controllers. Which APIs they offered was not recorded."""
-FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "watch"
+FOLDER = FIXTURES / "watch"
 
 
 # --- to JSON ----------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -23,9 +22,10 @@ from kraftool.watching.picture import Picture
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import StoppedError, Task
 from tests.client.scripted_leader import ScriptedLeader
+from tests.support.places import FIXTURES
 from tests.tui.copied_directories import here
 
-DIRECTORY = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum/node-1/data"
+DIRECTORY = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-1/data"
 FOLDER = DIRECTORY / "__cluster_metadata-0"
 
 

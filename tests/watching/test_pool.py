@@ -19,7 +19,7 @@ from kraftool.raft.names import Endpoint
 from kraftool.watching import pool as pool_module
 from kraftool.watching.pool import Pool
 from tests.net.serving import KNOWN, plain, serving
-from tests.ports import free_ports
+from tests.support.ports import free_ports
 
 ACCESS = Access(timeout_s=30)
 PATIENT = 30.0

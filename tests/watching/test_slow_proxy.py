@@ -17,8 +17,8 @@ from kraftool.watching.quorum import QuorumReport, quorum_report
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Watcher
 from tests.client.scripted_quorum import Quorum
-from tests.peers_proxy import proxied
-from tests.ports import free_ports
+from tests.support.peers_proxy import proxied
+from tests.support.ports import free_ports
 
 PATIENT_S = 60.0
 """A busy machine is not what is tried."""

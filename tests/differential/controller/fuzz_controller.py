@@ -19,6 +19,7 @@ from tests.differential.controller.controller_trial import STEPS, report, run_se
 from tests.differential.controller.kafka_controller import KafkaController
 from tests.differential.fuzz import seeds_of
 from tests.differential.kafka_client import RELEASES
+from tests.support import proof
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +61,8 @@ def fuzz(
             break
         result = run_seed(kafka, release, seed, steps)
         tally.trials += 1
+        proof.count("seeds of the controller")
+        proof.count("requests compared", result.seen["request"])
         tally.seen += result.seen
         if result.difference:
             tally.failures.append(report(seed, result))

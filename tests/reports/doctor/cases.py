@@ -13,7 +13,6 @@ from kraftool.reports.doctor.model import Diagnosis
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
 from kraftool.reports.findings.finding import Severity
-from tests.placeholders import assert_pasteable
 from tests.reports.state_logs import config
 from tests.reports.voter_cases import (
     FOOTER,
@@ -27,6 +26,7 @@ from tests.reports.voter_cases import (
     voter,
     voters,
 )
+from tests.support.placeholders import assert_pasteable
 from tests.support.places import PARTITION
 
 Record = tuple[str, int, dict[str, Any]]

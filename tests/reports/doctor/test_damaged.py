@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.reports.doctor.cases import doctor
+from tests.support.places import FIXTURES
 
-DAMAGED = Path(__file__).resolve().parents[3] / "fixtures" / "damaged"
+DAMAGED = FIXTURES / "damaged"
 FITTING = {
     "absurd-array-length": "KT-LOG-RECORDS",
     "absurd-batch-length": "KT-LOG-DAMAGE",

@@ -17,7 +17,6 @@ from kraftool.reports.doctor.report import DoctorReport
 from kraftool.reports.findings.finding import Remedy
 from kraftool.reports.findings.kinds import KINDS
 from kraftool.reports.text import shell_text
-from tests.placeholders import inline_placeholders, placeholders
 from tests.reports.doctor.cases import (
     PARTITION,
     Log,
@@ -32,6 +31,7 @@ from tests.reports.doctor.cases import (
     topic,
 )
 from tests.reports.voter_cases import server
+from tests.support.placeholders import inline_placeholders, placeholders
 from tests.support.places import LOG
 
 Real = Callable[..., Path]

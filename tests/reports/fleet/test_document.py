@@ -18,8 +18,8 @@ from kraftool.reports.fleet.model import (
     RunSettings,
 )
 from kraftool.reports.text.json_document import json_document, json_line
-from tests.json_contract import validator
 from tests.reports.fleet.page_fleets import sick, sound
+from tests.support.json_contract import validator
 
 
 def _lists_of(audit: FleetAudit) -> Lists:

@@ -80,7 +80,7 @@ class _Server:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._popen = subprocess.Popen(
-                [sys.executable, "-m", "tests.command_server", str(theirs.fileno())],
+                [sys.executable, "-m", "tests.support.command_server", str(theirs.fileno())],
                 cwd=ROOT,
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
                 stdin=subprocess.DEVNULL,

@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from tests.support.places import ROOT
+
 LARGEST = 1 << 20
 """Bytes of a document, and of lines, that are held to the schema. jsonschema takes seconds for a
 megabyte, and larger runs are about memory and speed."""
-SCHEMAS = Path(__file__).resolve().parents[1] / "docs/schemas"
+SCHEMAS = ROOT / "docs/schemas"
 
 
 @cache

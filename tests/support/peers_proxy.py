@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from kraftool.raft.names import Endpoint
-from tests.ports import HOST
+from tests.support.ports import HOST
 
 _PIECE = 1 << 16
 

@@ -138,6 +138,7 @@ def ssh_hosts(folder: Path) -> Iterator[Hosts]:
             feeding.cancel()
             if child.returncode is None:
                 child.kill()
+                await child.communicate()  # its pipes are closed by that
 
     async def begin() -> asyncssh.SSHAcceptor:
         return await asyncssh.listen(

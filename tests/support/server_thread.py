@@ -29,5 +29,15 @@ def in_thread(
             if end is not None:
                 asyncio.run_coroutine_threadsafe(end(begun), loop).result(_PATIENCE_S)
     finally:
+        asyncio.run_coroutine_threadsafe(_cancel_others(), loop).result(_PATIENCE_S)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_PATIENCE_S)
+        loop.close()
+
+
+async def _cancel_others() -> None:
+    """Have each task end what it began: the transport of a process cannot be closed later."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -1,7 +1,7 @@
 """A quorum of real Kafka, recorded now: frames, core messages and answers as in the golden files.
 
-The recording that tests/raft/test_golden.py reads was made once; this one shows that today's run
-says the same kinds of things, and that our core answers them as Kafka did in it.
+The recording that tests/raft/test_golden.py reads was made once; this one, in the soak, shows that
+today's run says the same kinds of things, and that our core answers them as Kafka did in it.
 """
 
 import json
@@ -15,7 +15,7 @@ from kraftool.raft.wire import requests, responses
 from tests.interop import kafka, wirerecord
 from tests.raft import golden_replay
 
-pytestmark = pytest.mark.interop
+pytestmark = [pytest.mark.interop, pytest.mark.soak]
 
 SCENARIO = "dynamic"
 

@@ -89,10 +89,12 @@ class Prober:
         return data
 
 
-def steady(quorum: Quorum, leader: Node, follower: Node) -> None:
+def steady(quorum: Quorum) -> None:
     """What a leader and a follower of a quorum at rest say to whatever they are asked."""
     shown = kafka.wait_for("a leader", quorum.quorum)
     epoch, cluster_id = int(shown["leaderEpoch"]), quorum.id
+    leader = quorum.nodes[int(shown["leaderId"])]
+    follower = next(node for node in quorum.running() if node is not leader)
     asker = ReplicaKey(9, STRANGER)
     for node in (leader, follower):
         key = ReplicaKey(node.id, node.directory_id)
@@ -138,9 +140,10 @@ def alone(quorum: Quorum, node: Node, epoch: int, voters: list[Node]) -> None:
         prober.ask(DescribeQuorumRequest())
 
 
-def long_log(quorum: Quorum, leader: Node, fourth: Node) -> None:
+def long_log(quorum: Quorum, fourth: Node) -> None:
     """What a leader of a log with several epochs and snapshots says to those who want of it."""
     shown = kafka.wait_for("a leader", quorum.quorum)
+    leader = quorum.nodes[int(shown["leaderId"])]
     epoch, end = int(shown["leaderEpoch"]), int(shown["highWatermark"])
     stranger = ReplicaKey(9, STRANGER)
     fetch = FetchRequest(

@@ -138,10 +138,11 @@ def dynamic(quorum: Quorum, mark: Mark) -> None:
     kafka.wait_for("an answer to an admin client", lambda: quorum.peek("describe-quorum", leader))
 
     mark("probes of a leader and its followers")
-    wireprobes.steady(quorum, leader, next(node for node in nodes if node is not leader))
+    wireprobes.steady(quorum)
 
     mark("an isolated leader whose log parts from the others'")
-    epoch, since = quorum.leader_epoch(), quorum.log_size(leader)
+    leader, epoch = quorum.wait_leader(), quorum.leader_epoch()
+    since = quorum.log_size(leader)
     quorum.proxy.cut_off(leader.id)
     others = [node for node in nodes if node is not leader]
     quorum.wait_line(leader, r"Completed transition to Resigned", since=since)
@@ -149,7 +150,7 @@ def dynamic(quorum: Quorum, mark: Mark) -> None:
     quorum.wait_line(leader, r"Completed transition to Prospective", since=since)
     wireprobes.alone(quorum, leader, epoch + 1, others)
     quorum.nodes = {other.id: other for other in others}
-    second = quorum.wait_leader(above_epoch=epoch)
+    quorum.wait_leader(above_epoch=epoch)
     quorum.nodes = {node.id: node for node in [*nodes, fourth]}
     since = quorum.log_size(leader)
     quorum.proxy.cut_off()
@@ -157,7 +158,7 @@ def dynamic(quorum: Quorum, mark: Mark) -> None:
     quorum.wait_caught_up(*nodes)
 
     mark("a leader killed, and back at another port")
-    epoch = quorum.leader_epoch()
+    second, epoch = quorum.wait_leader(), quorum.leader_epoch()
     quorum.kill(second)
     quorum.wait_leader(above_epoch=epoch)
     quorum.move(second)
@@ -167,7 +168,7 @@ def dynamic(quorum: Quorum, mark: Mark) -> None:
 
     mark("probes of a leader with a long log")
     quorum.wait_caught_up(fourth)
-    wireprobes.long_log(quorum, quorum.wait_leader(), fourth)
+    wireprobes.long_log(quorum, fourth)
 
     mark("a voter added and removed")
     change(quorum, fourth)
@@ -196,10 +197,10 @@ def static(quorum: Quorum, mark: Mark) -> None:
     quorum.wait_caught_up(*nodes)
 
     mark("probes of static voters")
-    wireprobes.steady(quorum, leader, next(node for node in nodes if node is not leader))
+    wireprobes.steady(quorum)
 
     mark("a static leader killed, and back")
-    epoch = quorum.leader_epoch()
+    leader, epoch = quorum.wait_leader(), quorum.leader_epoch()
     quorum.kill(leader)
     quorum.wait_leader(above_epoch=epoch)
     quorum.start(leader)
@@ -209,10 +210,10 @@ def static(quorum: Quorum, mark: Mark) -> None:
     unheard = "not all of the voters support it"
     must(quorum, "update-features", unless=unheard, features={"kraft.version": 1})
     quorum.wait_caught_up(*nodes)
-    leader, epoch = quorum.wait_leader(), quorum.leader_epoch()
-    wireprobes.steady(quorum, leader, next(node for node in nodes if node is not leader))
+    wireprobes.steady(quorum)
 
     mark("a leader after the upgrade that shuts down in order")
+    leader, epoch = quorum.wait_leader(), quorum.leader_epoch()
     quorum.stop(leader)
     other = quorum.wait_leader(above_epoch=epoch)
 

@@ -28,7 +28,7 @@ ELSEWHERE = {
     "--kafka-home /opt/kafka": "tests/interop/test_storage_kafka.py",
     "--kafka /opt/kafka": "tests/interop/test_recover_cases.py",
     "--to parquet:": "tests/spark/test_live.py",
-    "--to kafka:": "tests/spark/test_live.py",
+    "--to kafka:": "tests/interop/test_live.py",
     "--out s3:": "tests/spark/test_tables_in_a_store.py",
     "kraftool node standalone /tmp/controller": "tests/commands/test_node_standalone.py",
     "kraftool recover guide": "tests/commands/test_recover_guide.py",

@@ -1,6 +1,6 @@
 """kraftool's raft core and Kafka's own client do the same, whatever happens to them.
 
-Ten seconds of random trials in all; `make soak` runs an hour of new seeds.
+Four seconds of random trials with the newest release; `make soak` runs an hour of new seeds.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tests.differential import trial
 from tests.differential.coverage import SITUATIONS
 from tests.differential.fuzz import fuzz
 from tests.differential.kafka_client import KafkaClient, available
+from tests.interop.kafka import NEWEST
 
 pytestmark = pytest.mark.interop
 SECONDS = {"4.3.0": 6, "4.4.0": 4}
@@ -32,7 +33,13 @@ RARE = {
 """Situations that some seconds on a slow machine may miss; `make soak` has them all."""
 
 
-@pytest.mark.parametrize("version", SECONDS)
+@pytest.mark.parametrize(
+    "version",
+    [
+        version if version == NEWEST else pytest.param(version, marks=pytest.mark.soak)
+        for version in SECONDS
+    ],
+)
 def test_random_trials_show_no_unexplained_difference(
     version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

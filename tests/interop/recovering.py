@@ -36,7 +36,7 @@ SAID = "/image/configs/BROKER/message.max.bytes"
 """Where Kafka's shell shows it."""
 
 
-VERSIONS = (kafka.TOOLS_VERSION, kafka.NEWEST, "4.1.1", "3.9.1")
+VERSIONS = (kafka.TOOLS_VERSION, "4.3.1", kafka.NEWEST, "4.1.1", "3.9.1")
 """The releases that recovery is for."""
 
 

@@ -23,7 +23,7 @@ from tests.interop.our_commands import document, kraftool
 pytestmark = pytest.mark.interop
 VOTERS = (1, 2, 3)
 IN_CI = kafka.TOOLS_VERSION
-NAMES_CONTROLLERS = (IN_CI, kafka.NEWEST, "4.1.1", "3.9.1")
+NAMES_CONTROLLERS = (IN_CI, "4.3.1", kafka.NEWEST, "4.1.1", "3.9.1")
 """Whose brokers name the controllers."""
 OLD = ("3.7.2", "3.3.2")
 

@@ -2,13 +2,12 @@
 
 Three brokers of Kafka (4.3.0 and 4.4.0 mixed) serve an idempotent producer, a transactional one and
 a group of consumers. The controllers are three of kraftool's, or one of Kafka's and two of ours, so
-that leadership goes back and forth. `make test` runs a few rounds of the second; the soak runs all.
+that leadership goes back and forth. All of it is for the soak.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import select
 from pathlib import Path
 from typing import Any, Self
@@ -23,12 +22,11 @@ from tests.interop.our_nodes import start_ours
 from tests.interop.our_trees import differences, nodes_of, state_of, tree_of
 from tests.support.places import PARTITION
 
-pytestmark = pytest.mark.interop
-IS_SOAK = os.environ.get("KRAFTOOL_SOAK") == "1"
-LEADER_KILLS = 20 if IS_SOAK else 2
-BROKER_KILLS = 15 if IS_SOAK else 2
+pytestmark = [pytest.mark.interop, pytest.mark.soak]
+LEADER_KILLS = 20
+BROKER_KILLS = 15
 """In each of the two quorums."""
-PAUSE_MS = 5 if IS_SOAK else 40
+PAUSE_MS = 5
 """Seconds between two records of a producer. At 200 a second brokers leave others no core."""
 BROKERS = {11: "4.3.0", 12: "4.4.0", 13: "4.3.0"}
 INTERNAL = ("__consumer_offsets", "__transaction_state")
@@ -45,9 +43,7 @@ REPLICATED = {
 SNAPSHOTS = {"metadata.log.max.record.bytes.between.snapshots": "8000"}
 
 
-@pytest.mark.parametrize(
-    "kafkas", [pytest.param(0, marks=pytest.mark.soak), 1], ids=["ours", "mixed"]
-)
+@pytest.mark.parametrize("kafkas", [0, 1], ids=["ours", "mixed"])
 def test_clients_lose_nothing_while_leaders_and_brokers_are_killed(
     kafkas: int, tmp_path: Path
 ) -> None:
@@ -70,8 +66,7 @@ def test_clients_lose_nothing_while_leaders_and_brokers_are_killed(
         cluster.stop(*(cluster.nodes[broker] for broker in BROKERS))
         cluster.stop(*cluster.controllers)
         assert_same_states(cluster)
-        if IS_SOAK:
-            assert led >= theirs, "a Kafka led, too"
+        assert led >= theirs, "a Kafka led, too"
 
 
 def begin(cluster: Cluster, theirs: frozenset[int]) -> None:

@@ -47,7 +47,11 @@ def laid_out(cluster: Cluster, spec: ClusterSpec, nodes: list[Node], folder: Pat
 
 @pytest.mark.interop
 @pytest.mark.parametrize(
-    ("release", "is_dynamic"), [("4.3.0", True), ("3.9.1", False)], ids=["dynamic", "static"]
+    ("release", "is_dynamic"),
+    [
+        pytest.param("4.3.0", True, id="dynamic"),
+        pytest.param("3.9.1", False, id="static", marks=pytest.mark.soak),
+    ],
 )
 def test_three_controllers_elect_a_leader_on_generated_directories(
     release: str, is_dynamic: bool, tmp_path: Path

@@ -17,7 +17,7 @@ from tests.interop import clusters, connector, kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import kraftool
 
-pytestmark = [pytest.mark.interop, pytest.mark.spark]
+pytestmark = [pytest.mark.interop, pytest.mark.spark, pytest.mark.soak]
 
 VERSION = kafka.TOOLS_VERSION
 PASSWORD = "CANARY-PLAIN-admin"

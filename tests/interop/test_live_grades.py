@@ -151,7 +151,10 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
         yield Secured(cluster, folder)
 
 
-@pytest.mark.parametrize("certificate", WRONG)
+@pytest.mark.parametrize(
+    "certificate",
+    [name if name == "unknown" else pytest.param(name, marks=pytest.mark.soak) for name in WRONG],
+)
 def test_a_voter_whose_certificate_nobody_accepts_runs_but_is_no_spare(
     secured: Secured, certificate: str
 ) -> None:

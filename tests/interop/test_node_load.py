@@ -15,7 +15,7 @@ from tests.interop import kafka, raft_load
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_nodes import assert_same_log, end_of, start_ours
 
-pytestmark = pytest.mark.interop
+pytestmark = [pytest.mark.interop, pytest.mark.soak]
 RATE = 20_000
 SECONDS = 12
 LAG_S = 3.0

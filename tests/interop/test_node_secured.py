@@ -59,7 +59,7 @@ def secured(cluster: Cluster, stores: Stores, protocol: str) -> list[Node]:
     return nodes
 
 
-@pytest.mark.parametrize("protocol", ["SASL_SSL", "SSL"])
+@pytest.mark.parametrize("protocol", ["SASL_SSL", pytest.param("SSL", marks=pytest.mark.soak)])
 def test_ours_is_a_voter_over_secured_listeners(
     tmp_path: Path, stores: Stores, protocol: str
 ) -> None:

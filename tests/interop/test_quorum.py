@@ -44,12 +44,11 @@ def _tool(cluster: Cluster, *arguments: str) -> str:
     return done.out
 
 
-OLDEST = "3.9.1"
-RELEASES = (OLDEST, "4.1.1", kafka.TOOLS_VERSION, kafka.NEWEST)
+RELEASES = ("3.9.1", "4.1.1", kafka.TOOLS_VERSION, "4.3.1", kafka.NEWEST)
 on_one_release = pytest.mark.parametrize(
     "quorum",
     [
-        pytest.param(release, marks=() if release == OLDEST else pytest.mark.soak)
+        pytest.param(release, marks=() if release == kafka.NEWEST else pytest.mark.soak)
         for release in RELEASES  # all of them in the fixture's order, so that each is set up once
     ],
     indirect=True,
@@ -59,7 +58,7 @@ on_one_release = pytest.mark.parametrize(
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(release, marks=() if release in (OLDEST, kafka.NEWEST) else pytest.mark.soak)
+        pytest.param(release, marks=() if release == kafka.NEWEST else pytest.mark.soak)
         for release in RELEASES
     ],
 )

@@ -78,7 +78,7 @@ def test_two_of_three_controllers_are_lost_and_the_survivor_was_behind(kept: Kep
     night.has_everything()
 
 
-@always
+@in_soak
 def test_each_directory_is_damaged_otherwise_and_all_are_mended_at_once(kept: Kept) -> None:
     """One log is made anew from another, and everything else is mended where it lies."""
     kept.put_back()
@@ -115,7 +115,7 @@ def test_each_directory_is_damaged_otherwise_and_all_are_mended_at_once(kept: Ke
     kept.assert_tree(kept.tree(best, "struck"), *kept.nodes)
 
 
-@always
+@in_soak
 def test_the_old_majority_went_on_apart_and_meets_the_leader_of_a_jump(kept: Kept) -> None:
     """What it committed by itself is gone then; of the recovered quorum nothing is."""
     kept.put_back()
@@ -143,7 +143,7 @@ def test_the_old_majority_went_on_apart_and_meets_the_leader_of_a_jump(kept: Kep
         assert [one.id for one in survey.voters] == [survivor.id], "it would not vote by itself"
 
 
-@always
+@in_soak
 def test_the_leader_of_a_jump_dies_while_old_voters_come_back_one_by_one(kept: Kept) -> None:
     kept.put_back()
     plan = kept.plan_lost(kept.others)
@@ -181,7 +181,7 @@ def test_the_old_majority_leads_before_and_while_the_jump_begins(kept: Kept) -> 
     kept.assert_tree(wanted, *kept.nodes)
 
 
-@always
+@in_soak
 def test_with_a_new_cluster_id_neither_quorum_touches_the_other(kept: Kept) -> None:
     """The old majority runs before, and all the while; each commits records of its own."""
     kept.put_back()
@@ -202,7 +202,7 @@ def test_with_a_new_cluster_id_neither_quorum_touches_the_other(kept: Kept) -> N
     kept.assert_tree(kept.tree(leader, "struck") | {SAID: str(THEIRS)}, *kept.others)
 
 
-@always
+@in_soak
 def test_what_a_rehearsal_shows_is_what_comes(kept: Kept) -> None:
     """Its Kafka runs on copies, and the real one on the directory that the plan was applied to."""
     kept.put_back()

@@ -33,7 +33,7 @@ def replicas(node: Node) -> set[str]:
 
 @pytest.fixture(
     params=[
-        pytest.param((kafka.TOOLS_VERSION, True), id="dynamic"),
+        pytest.param((kafka.TOOLS_VERSION, True), id="dynamic", marks=pytest.mark.soak),
         pytest.param((kafka.TOOLS_VERSION, False), id="static", marks=pytest.mark.soak),
         pytest.param(("3.9.1", True), id="3.9.1", marks=pytest.mark.soak),
     ]

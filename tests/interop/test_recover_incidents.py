@@ -41,22 +41,10 @@ def past(
 @on(("4.3.0", DYNAMIC))
 @pytest.mark.parametrize(
     "name",
-    [
-        "stale-majority",
-        "stale-leader",
-        "rebuild-that-was-asked-for",
-        "damage-before-a-snapshot",
-        "flipped-bit",
-        "swapped-disks",
-    ],
+    ["stale-majority", "flipped-bit"],
 )
-def test_one_incident_of_each_kind(past: Past, name: str) -> None:
+def test_an_incident_of_several_voters_and_one_of_bytes(past: Past, name: str) -> None:
     undo(past, BY_NAME[name])
-
-
-@on(("3.9.1", STATIC))
-def test_a_lost_voter_of_an_older_release(past: Past) -> None:
-    undo(past, BY_NAME["lost-voter"])
 
 
 @pytest.mark.soak

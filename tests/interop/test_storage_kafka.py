@@ -161,7 +161,7 @@ class Case:
 
 
 CASES = (
-    Case("3.9.1", False),
+    pytest.param(Case("3.9.1", False), marks=pytest.mark.soak),
     pytest.param(Case("3.9.1", True), marks=pytest.mark.soak),
     pytest.param(Case("4.3.0", True), marks=pytest.mark.soak),
     Case(kafka.NEWEST, True),

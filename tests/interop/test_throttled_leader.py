@@ -6,7 +6,6 @@ than either needs. How long it takes is `tests/bench/throttled.py`'s.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -14,22 +13,21 @@ import pytest
 from tests.bench.throttled import measure
 from tests.interop import kafka
 
-pytestmark = pytest.mark.interop
-IS_SOAK = os.environ.get("KRAFTOOL_SOAK") == "1"
-TRIES = 20 if IS_SOAK else 1
+pytestmark = [pytest.mark.interop, pytest.mark.soak]
+TRIES = 20
 
 
 @pytest.mark.parametrize(
     ("work", "partitions", "share", "tries"),
     [
         pytest.param("create", 5_000, 0.2, 1),
-        pytest.param("create", 5_000, 0.1, TRIES, marks=pytest.mark.soak),
-        pytest.param("create", 5_000, 0.05, TRIES, marks=pytest.mark.soak),
-        pytest.param("create", 9_999, 0.1, TRIES, marks=pytest.mark.soak),
-        pytest.param("create", 9_999, 0.05, TRIES, marks=pytest.mark.soak),
-        pytest.param("fence", 27_000, 0.1, TRIES, marks=pytest.mark.soak),
-        pytest.param("fence", 27_000, 0.05, TRIES, marks=pytest.mark.soak),
-        pytest.param("snapshot", 1_000_000, 0.1, 1, marks=pytest.mark.soak),
+        pytest.param("create", 5_000, 0.1, TRIES),
+        pytest.param("create", 5_000, 0.05, TRIES),
+        pytest.param("create", 9_999, 0.1, TRIES),
+        pytest.param("create", 9_999, 0.05, TRIES),
+        pytest.param("fence", 27_000, 0.1, TRIES),
+        pytest.param("fence", 27_000, 0.05, TRIES),
+        pytest.param("snapshot", 1_000_000, 0.1, 1),
     ],
 )
 def test_a_throttled_leader_leads_on_where_kafkas_does(

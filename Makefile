@@ -67,6 +67,9 @@ test-spark: $(VENV)/.installed-dev  ## the Spark sources and pipelines give the 
 quick: $(VENV)/.installed-dev  ## the quick part of test-unit, in under three minutes: no slow file and no dashboard
 	@$(TESTS) -m 'not (interop or spark or tui or slow)'
 
+record: $(VENV)/.installed-dev  ## ask a release again what is recorded of it, and print what differs (KAFKA=4.4.0)
+	@$(BIN)/python tests/interop/record.py --kafka $(KAFKA)
+
 test-minutes: $(VENV)/.installed-dev  ## the tests, and then what they cost: minutes of CPU for each directory
 	@$(TESTS) --junitxml=$(VENV)/junit.xml; code=$$?; \
 	  $(BIN)/python tools/test_minutes.py $(VENV)/junit.xml; exit $$code

@@ -10,15 +10,11 @@ transaction is the scenario of the same name, in scenarios.py.
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.interop import kafka, shelltrees
-from tests.interop.capture import GOLDEN, golden
 from tests.interop.transactions import directory_id, with_aborted_transaction
 from tests.support.places import ROOT
 
@@ -61,19 +57,5 @@ def write(folder: Path) -> None:
         path.write_bytes(content)
 
 
-def main() -> int:
-    if problem := kafka.available(kafka.TOOLS_VERSION):
-        print(problem, file=sys.stderr)
-        return 2
-    with tempfile.TemporaryDirectory() as temporary:
-        write(Path(temporary))
-        hashes = golden(Path(temporary))
-        trees = shelltrees.golden(Path(temporary))
-    write(BUILT)
-    (BUILT / GOLDEN).write_text(json.dumps(hashes, indent=1) + "\n")
-    (BUILT / shelltrees.GOLDEN).write_text(json.dumps(trees, indent=1) + "\n")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    write(BUILT)

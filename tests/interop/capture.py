@@ -3,17 +3,16 @@
     python tests/interop/capture.py --version 4.3.0 --scenario static-single --out fixtures
     python tests/interop/capture.py --version 4.3.0 --all --out fixtures
 
-Owns what is kept of a node's folder and how it is described (SOURCE, dump-log-4.3.0.json,
-shell-tree-4.3.0.json). Files are kept byte for byte, except that an index which a killed process
-left preallocated loses its zero tail. What is done to the cluster is in scenarios.py. An existing
-fixture is replaced only when the new run came to its end.
+Owns what is kept of a node's folder and how it is described (SOURCE). Files are kept byte for
+byte, except that an index which a killed process left preallocated loses its zero tail. What is
+done to the cluster is in scenarios.py. An existing fixture is replaced only when the new run came
+to its end. `make record` then records what Kafka's tools say of the new files.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import shutil
 import signal
 import sys
@@ -25,14 +24,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.interop import kafka, shelltrees
+from tests.interop import kafka
 from tests.interop.clusters import Cluster
-from tests.interop.dumplog import DECODER, kafka_dump_log
 from tests.interop.scenarios import SCENARIOS
 
-GOLDEN = f"dump-log-{kafka.TOOLS_VERSION}.json"
 INDEX_ENTRY = {".index": 8, ".timeindex": 12, ".txnindex": 34}
-DUMPED = (".log", ".checkpoint", ".index", ".timeindex", ".snapshot")
 
 
 def trimmed(name: str, content: bytes) -> bytes:
@@ -58,29 +54,6 @@ def keep(source: Path, target: Path, nodes: Sequence[str] = ("node-*",)) -> list
         (target / relative).parent.mkdir(parents=True, exist_ok=True)
         (target / relative).write_bytes(short)
     return changed
-
-
-def golden(folder: Path) -> dict[str, dict[str, object]]:
-    """sha256 and size of what kafka-dump-log writes for each file that it can read."""
-    names = sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.suffix in DUMPED and path.is_file()
-    )
-    metadata = [n for n in names if "__cluster_metadata-0/" in n or n.endswith(".checkpoint")]
-    others = [n for n in names if n not in metadata]
-    shown: dict[str, dict[str, object]] = {}
-    for files, extra in ((metadata, (DECODER,)), (others, ())):
-        for name, section in kafka_dump_log(kafka.TOOLS_VERSION, files, folder, extra).items():
-            entry: dict[str, object] = {
-                "sha256": hashlib.sha256(section).hexdigest(),
-                "bytes": len(section),
-                "args": list(extra),
-            }
-            if b"Could not decode" in section or b"Unknown metadata id" in section:
-                entry["undecoded"] = True
-            shown[name] = entry
-    return dict(sorted(shown.items()))
 
 
 def describe(cluster: Cluster, scenario: str, folder: Path, changed: list[str]) -> str:
@@ -123,11 +96,7 @@ def capture(version: str, name: str, out: Path, work: Path) -> Path:
     fresh = root / "fixture"
     changed = keep(root / "nodes", fresh, scenario.keeps)
     source = describe(cluster, name, fresh, changed)
-    hashes = golden(fresh)
-    trees = shelltrees.golden(fresh)
     (fresh / "SOURCE").write_text(source)
-    (fresh / GOLDEN).write_text(json.dumps(hashes, indent=1) + "\n")
-    (fresh / shelltrees.GOLDEN).write_text(json.dumps(trees, indent=1) + "\n")
     target = out / f"kafka-{version}" / name
     if target.exists():
         shutil.rmtree(target)

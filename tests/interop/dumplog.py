@@ -13,6 +13,8 @@ from tests.interop import kafka
 
 EACH_SOURCE = Path(__file__).with_name("java") / "DumpEach.java"
 DECODER = "--cluster-metadata-decoder"
+DUMPING_RELEASES = (kafka.TOOLS_VERSION, kafka.NEWEST)
+"""The releases whose tool dump-log is compared with."""
 LONGEST_ARGUMENT = 100_000
 """Linux lets a single argument, here the list of files, have 128 KiB."""
 
@@ -48,7 +50,7 @@ def kafka_dump_log(
     for some in _lists(files):
         arguments = [*extra_args, "--files", ",".join(some)]
         target = kafka.dump_log_class(version)
-        done = kafka.run(kafka.tools_version(version), target, *arguments, cwd=cwd, check=True)
+        done = kafka.run(version, target, *arguments, cwd=cwd, check=True)
         sections |= split(done.stdout, some)
     return sections
 
@@ -66,12 +68,12 @@ def _lists(files: Sequence[str]) -> Iterator[list[str]]:
         yield some
 
 
-def dump_each(files: Sequence[str], cwd: Path) -> dict[str, tuple[bytes, str]]:
-    """What the newest tool writes for each file before it ends, and the exception that ended it.
+def dump_each(version: str, files: Sequence[str], cwd: Path) -> dict[str, tuple[bytes, str]]:
+    """What the tool of a release writes for each file before it ends, and what ended it.
 
     For damaged files: the tool dies on many of them, and each needs a run of its own.
     """
-    done = kafka.run_source(kafka.TOOLS_VERSION, EACH_SOURCE, *files, cwd=cwd, check=True)
+    done = kafka.run_source(version, EACH_SOURCE, *files, cwd=cwd, check=True)
     parts = done.stdout.split(b"\0")
     assert len(parts) == 2 * len(files) + 1
     endings = [ending.decode() for ending in parts[1::2]]

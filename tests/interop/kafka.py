@@ -30,20 +30,22 @@ from types import TracebackType
 from typing import IO, TypeVar
 
 from tests.interop import java_start
-from tests.support import proof
 
 T = TypeVar("T")
 
 VERSIONS = ("3.3.2", "3.7.2", "3.9.1", "4.1.1", "4.3.0", "4.4.0")
 """The releases that the fixtures come from; each runs on Java 17."""
 
+SOAKED = (*VERSIONS, "4.3.1")
+"""The releases of the soak: a release without new features has no fixtures of its own."""
+
 NEWEST = VERSIONS[-1]
 
 TOOLS_VERSION = "4.3.0"
-"""The newest release whose kafka-tools are published; dump-log is compared with this one."""
+"""The newest release whose tools are all published, kafka-shell too."""
 
-WITHOUT_TOOLS = ("4.4.0",)
-"""Releases whose kafka-tools, kafka-shell and kafka-tools-api are not published."""
+WITHOUT_SHELL = ("4.4.0",)
+"""Releases whose kafka-shell is not published."""
 
 PATIENCE_S = 120.0
 """Of a test for what comes in a second or two on a machine that does nothing else."""
@@ -113,7 +115,7 @@ def available(*versions: str) -> str | None:
     """
     if problem := _java_problem():
         return problem
-    missing = [v for v in versions or (TOOLS_VERSION,) if not (cache() / v / "complete").exists()]
+    missing = [version for version in versions or (TOOLS_VERSION,) if not _is_complete(version)]
     if missing and shutil.which("mvn") is None:
         return (
             f"no mvn on the PATH to bring Kafka {', '.join(missing)}: "
@@ -122,28 +124,18 @@ def available(*versions: str) -> str | None:
     return None
 
 
-def _dependency(
-    artifact: str, version: str, group: str = "org.apache.kafka", extra: str = ""
-) -> str:
+def _dependency(artifact: str, version: str, group: str = "org.apache.kafka") -> str:
     return (
         f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
-        f"<version>{version}</version>{extra}</dependency>\n"
+        f"<version>{version}</version></dependency>\n"
     )
 
 
 def _pom(version: str) -> str:
-    if version in WITHOUT_TOOLS:
-        # The api of another release fits.
-        without = (
-            "<exclusions><exclusion><groupId>org.apache.kafka</groupId>"
-            "<artifactId>kafka-tools-api</artifactId></exclusion></exclusions>"
-        )
-        wanted = _dependency("kafka_2.13", version, extra=without)
-        wanted += _dependency("kafka-tools-api", TOOLS_VERSION)
-    else:
-        wanted = "".join(
-            _dependency(a, version) for a in ("kafka_2.13", "kafka-tools", "kafka-shell")
-        )
+    artifacts = ["kafka_2.13", "kafka-tools"]
+    if version not in WITHOUT_SHELL:
+        artifacts.append("kafka-shell")
+    wanted = "".join(_dependency(artifact, version) for artifact in artifacts)
     # A logging backend is what the jars leave to the distribution.
     if version.startswith("3."):
         wanted += _dependency("slf4j-reload4j", "1.7.36", "org.slf4j")
@@ -163,16 +155,28 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
+def _is_complete(version: str) -> bool:
+    """True if the cache has the artifacts that are wanted now."""
+    folder = cache() / version
+    if not (folder / "complete").exists():
+        return False
+    return (folder / "pom.xml").read_text() == _pom(version)
+
+
 def home(version: str) -> Path:
     """The folder with `libs/` and `conf/` of a release; brings it when it is not there."""
     folder = cache() / version
-    if (folder / "complete").exists():
+    if _is_complete(version):
         return folder
     if problem := available(version):
         raise KafkaFailed(problem)
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(cache() / f"{version}.lock"):
-        if not (folder / "complete").exists():
+        if not _is_complete(version):
+            (folder / "complete").unlink(missing_ok=True)
+            shutil.rmtree(folder / "libs", ignore_errors=True)
+            for archive in folder.glob("*.jsa"):  # of the classes in these jars
+                archive.unlink()
             (folder / "conf").mkdir(exist_ok=True)
             (folder / "pom.xml").write_text(_pom(version))
             plugin = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
@@ -215,8 +219,11 @@ def jar(version: str, artifact: str) -> Path:
 
 
 def tools_version(version: str) -> str:
-    """The release whose command line tools are used against a server of `version`."""
-    return TOOLS_VERSION if version in WITHOUT_TOOLS else version
+    """The release whose tools are run in one JVM against a server of `version`.
+
+    4.4 moved the class by which ToolsEach.java keeps a tool from ending the JVM.
+    """
+    return TOOLS_VERSION if at_least(version, "4.4") else version
 
 
 def dump_log_class(version: str) -> str:
@@ -229,9 +236,6 @@ def java_command(
     version: str, target: str | Path, *args: str, heap: str = "-Xmx512m", level: str | None = None
 ) -> list[str]:
     """The argument list that runs a class or a single-file Java source on a release's jars."""
-    if str(target).startswith(("org.apache.kafka.tools.", "org.apache.kafka.shell.")):
-        version = tools_version(version)
-    proof.saw(proof.RELEASES, version)
     path = classpath(version)
     if isinstance(target, Path):
         path, target = f"{path}:{compiled(version, target)}", target.stem

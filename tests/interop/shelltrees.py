@@ -1,29 +1,24 @@
 """Runs kafka-metadata-shell's own classes over many files in one JVM, for its trees and its words.
 
-    python -m tests.interop.shelltrees fixtures      (makes the goldens of all fixtures again)
-
-Owns what is asked of their JVM, and the hashes of Kafka's trees that lie beside a fixture for
-machines without Java. Left out of a tree is /local, which tells of the program; the provenance,
-which is compared by itself; and the name of a metadata.version that Kafka 4.3.0 does not know,
-where it shows the one before.
+Owns what is asked of their JVM, and what is recorded of a tree. Left out of a tree is /local, which
+tells of the program; the provenance, which is compared by itself; and the name of a
+metadata.version that Kafka 4.3.0 does not know, where it shows the one before.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tests.interop import kafka
 from tests.interop.shared_jvms import tree_session
 
-GOLDEN = f"shell-tree-{kafka.TOOLS_VERSION}.json"
 PROVENANCE = "/image/provenance"
 METADATA_VERSION = "/image/features/metadataVersion"
+DEFAULT_ENTITY = "/image/clientQuotas/user/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +66,15 @@ def comparable(nodes: Mapping[str, str], *, knows_version: bool = True) -> dict[
     }
 
 
-def digest(nodes: Mapping[str, str]) -> str:
-    text = "".join(f"{path}\0{nodes[path]}\0" for path in sorted(nodes))
-    return hashlib.sha256(text.encode()).hexdigest()
+def digests(nodes: Mapping[str, str]) -> dict[str, str]:
+    """Return a hash for each part of a tree, such as /image/topics."""
+    parts: dict[str, list[str]] = {}
+    for path in sorted(nodes):
+        parts.setdefault("/".join(path.split("/")[:3]), []).append(f"{path}\0{nodes[path]}\0")
+    return {
+        part: hashlib.sha256("".join(texts).encode()).hexdigest()[:20]
+        for part, texts in parts.items()
+    }
 
 
 def loadable(folder: Path) -> list[str]:
@@ -89,27 +90,16 @@ def loadable(folder: Path) -> list[str]:
     )
 
 
-def golden(folder: Path) -> dict[str, dict[str, object]]:
-    """What is kept of Kafka's trees for the files of a fixture."""
-    kept = {}
-    for name, tree in kafka_trees(loadable(folder), folder).items():
-        entry: dict[str, object] = {"provenance": tree.nodes[PROVENANCE]}
-        if tree.faults:
-            entry["faults"] = sorted(set(tree.faults.split("; ")))
-        if tree.stopped_below is not None:
-            entry["below"] = tree.stopped_below
-        nodes = comparable(tree.nodes, knows_version=not tree.faults)
-        kept[name] = {"sha256": digest(nodes), **entry}
-    return kept
-
-
-def main() -> None:
-    for source in sorted(Path(sys.argv[1]).glob("*/*/SOURCE")):
-        folder = source.parent
-        if folder.parent.name != "damaged" and loadable(folder):
-            (folder / GOLDEN).write_text(json.dumps(golden(folder), indent=1) + "\n")
-            print(folder / GOLDEN)
-
-
-if __name__ == "__main__":
-    main()
+def kept(tree: KafkaTree) -> dict[str, Any]:
+    """What is recorded of a tree."""
+    entry: dict[str, Any] = {"provenance": tree.nodes[PROVENANCE]}
+    if tree.faults:
+        entry["faults"] = sorted(set(tree.faults.split("; ")))
+    if tree.stopped_below is not None:
+        entry["below"] = tree.stopped_below
+    entry["filled"] = sorted(
+        {"/".join(path.split("/")[:3]) for path, text in tree.nodes.items() if text}
+        | {DEFAULT_ENTITY} & tree.nodes.keys()
+    )
+    entry["parts"] = digests(comparable(tree.nodes, knows_version=not tree.faults))
+    return entry

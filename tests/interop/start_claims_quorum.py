@@ -91,7 +91,7 @@ QUORUM = (
         shows=(exits("Unable to find endpoint for voter 2 and listener"),),
     ),
     Claim(
-        code="KT-SIG-SAME-PLACE", damage=d.append_records(s.threads(5)),
+        code="KT-SIG-SAME-PLACE", damage=d.append_records(s.threads(5)), seconds=60,
         peers=(d.append_records(s.threads(6)),),
         says="Kafka compares only these two numbers, so it never notices",
         shows=(logs_not("[Tt]runcat(ed|ing) to |[Dd]iverg"),), together=(keep_what_differs,),

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch, seal
 from kraftool.decoders.framing import encode_record
-from tests.interop.clusters import random_uuid
-from tests.interop.starts import Server, batches, segments, snapshots
+from tests.interop.starts import Server, batches, numbered_id, segments, snapshots
 from tests.repair import directories
 from tests.support.places import PARTITION
 
@@ -310,7 +309,7 @@ def strand_log(node: Server) -> None:
     topic = node.data / "orders-0"
     topic.mkdir()
     (topic / f"{0:020}.log").touch()
-    (topic / "partition.metadata").write_text(f"version: 0\ntopic_id: {random_uuid()}\n")
+    (topic / "partition.metadata").write_text(f"version: 0\ntopic_id: {numbered_id(40)}\n")
 
 
 def second_partition(node: Server) -> None:
@@ -388,7 +387,7 @@ def second_directory(*edits: Damage) -> Damage:
         other = node.data.parent / "other"
         other.mkdir()
         shutil.copy(node.data / "meta.properties", other)
-        for edit in (meta(directory_id=random_uuid()), *edits):
+        for edit in (meta(directory_id=numbered_id(50)), *edits):
             edit(Server(other))
         node.settings["metadata.log.dir"] = str(node.data)
         node.settings["log.dirs"] = f"{node.data},{other}"

@@ -8,13 +8,26 @@ from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.codec import Value
 from kraftool.decoders.control import ControlRecordType, encode_key, encode_value
 from kraftool.decoders.log_record import decode_control
-from tests.interop.clusters import random_uuid
-from tests.interop.start_damages import NO_OP, TIME, Damage, append_records, end_of, meta, settings
+from tests.interop.start_damages import (
+    NO_OP,
+    TIME,
+    Damage,
+    append_records,
+    end_of,
+    meta,
+    settings,
+)
 from tests.interop.start_damages_snapshots import (
     cut_log_below_newest_snapshot,
     remove_newest_snapshot,
 )
-from tests.interop.starts import Server, batches, segments, server
+from tests.interop.starts import (
+    Server,
+    batches,
+    numbered_id,
+    segments,
+    server,
+)
 from tests.support.places import PARTITION
 from tests.support.ports import HOST, free_ports
 
@@ -48,7 +61,8 @@ def _voters(node: Server, *, more: tuple[int, ...] = (), only: tuple[int, ...] =
     )
     [voter] = value["voters"]
     made = [
-        voter | {"voterId": number, "voterDirectoryId": random_uuid()} for number in more + only
+        voter | {"voterId": number, "voterDirectoryId": numbered_id(number)}
+        for number in more + only
     ]
     return value | {"voters": made if only else [voter, *made]}
 
@@ -123,7 +137,7 @@ def peer(node: Server, node_id: int) -> Server:
     data = node.data.parent / f"peer-{node_id}" / "data"
     shutil.copytree(node.data, data)
     made = server(data, node_id=node_id)
-    meta(node_id=str(node_id), directory_id=random_uuid())(made)
+    meta(node_id=str(node_id), directory_id=numbered_id(node_id))(made)
     return made
 
 

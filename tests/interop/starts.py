@@ -7,6 +7,7 @@ since a JVM of its own costs each start three seconds. With `own_process` each s
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import re
@@ -16,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Self
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
@@ -36,7 +38,7 @@ from tests.support.ports import HOST, free_ports
 SOURCE = Path(__file__).with_name("java") / "Starts.java"
 SECONDS = 15
 """A start on a healthy directory takes half a second."""
-VERSIONS = ("4.3.0", "3.9.1")
+VERSIONS = ("4.3.0", "4.3.1", "3.9.1")
 _ERROR = re.compile(r"\] ERROR .*(LogLoader|LogSegment|UnifiedLog|RaftLog|MetadataLog|fatal fault)")
 STATIC, SEGMENTS, CLEANED, DYNAMIC = "static", "segments", "cleaned", "dynamic"
 
@@ -169,6 +171,11 @@ class Started:
         return [line for line in self.log.splitlines() if _ERROR.search(line)]
 
 
+def numbered_id(number: int) -> str:
+    """Return the same id in each run: what a start shows is recorded for the bytes of a damage."""
+    return base64.urlsafe_b64encode(bytes([number]) * 16).decode().rstrip("=")
+
+
 def written(data: Path) -> int:
     """Bytes in the segments."""
     return sum(path.stat().st_size for path in segments(data))
@@ -218,10 +225,11 @@ class Starts:
         self.root = root
         self.own_process = own_process
         self._jvm: kafka.Process | None = None
-        self._healthy: dict[str, Path] = {}
+        self.healthy: dict[str, Path] = {}
+        """Directories that copies are made of, by their base."""
         self._count = 0
 
-    def __enter__(self) -> Starts:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -232,7 +240,7 @@ class Starts:
 
     def copy(self, base: str) -> Path:
         """A healthy data directory that this version wrote, to be damaged."""
-        if base not in self._healthy:
+        if base not in self.healthy:
             made = self.root / f"healthy-{base}" / "data"
             make = {
                 STATIC: self._static,
@@ -241,14 +249,15 @@ class Starts:
                 DYNAMIC: self._dynamic,
             }
             make[base](made)
-            self._healthy[base] = made
+            self.healthy[base] = made
         self._count += 1
         copy = self.root / f"{self._count}-{base}" / "data"
-        shutil.copytree(self._healthy[base], copy)
+        shutil.copytree(self.healthy[base], copy)
         return copy
 
     def _static(self, made: Path) -> None:
-        source = ROOT / f"fixtures/kafka-{self.version}/static-single/node-1/data"
+        wrote = self.version if self.version in kafka.VERSIONS else "4.3.0"
+        source = ROOT / f"fixtures/kafka-{wrote}/static-single/node-1/data"
         made.mkdir(parents=True)
         for name in ("meta.properties", "bootstrap.checkpoint"):
             shutil.copy(source / name, made)

@@ -1,10 +1,13 @@
-"""Doctor against real Kafka: that dies where doctor says so, and starts after doctor's command."""
+"""Doctor against real Kafka: that dies where doctor says so, and starts after doctor's command.
+
+Starts of a controller are recorded; those of a broker are real.
+"""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,8 +18,9 @@ from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.findings.finding import Severity
 from tests.interop import kafka
 from tests.interop.clusters import Cluster
+from tests.interop.recorded_starts import RecordedStarts, recording_of_starts
 from tests.interop.scenarios import SMALL_SNAPSHOTS
-from tests.interop.starts import Starts, server
+from tests.interop.starts import Started, Starts, server
 from tests.support.places import FIXTURES, PARTITION
 
 BUILT = FIXTURES / "built/aborted-transaction/node-1/data"
@@ -53,14 +57,6 @@ def diagnoses(data: Path) -> list[Diagnosis]:
     return [diagnosis for section in report.sections for diagnosis in section.diagnoses]
 
 
-@pytest.fixture(scope="module")
-def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starts]:
-    if problem := kafka.available(kafka.TOOLS_VERSION):
-        pytest.skip(problem)
-    with Starts(kafka.TOOLS_VERSION, tmp_path_factory.mktemp("starts")) as running:
-        yield running
-
-
 def mended(data: Path, make_ill: Callable[[Path], None], code: str) -> None:
     """Doctor reports the problem, and no longer does after its command was run."""
     shutil.copytree(BUILT, data)
@@ -72,31 +68,42 @@ def mended(data: Path, make_ill: Callable[[Path], None], code: str) -> None:
     assert code not in [diagnosis.finding.code for diagnosis in diagnoses(data)]
 
 
-@pytest.mark.interop
-@pytest.mark.parametrize(
-    ("make_ill", "code"),
-    [
-        (backup_of_a_snapshot, "KT-SNAP-NAME"),
-        (garbage_epochs, "KT-DIR-EPOCHS"),
-        (foreign_topic_id, "KT-DIR-TOPIC-ID"),
-        (junk_snapshot, "KT-SIG-JUNK-SNAPSHOT"),
-    ],
-)
-def test_a_controller_dies_on_what_doctor_finds_and_starts_after_its_command(
-    starts: Starts, tmp_path: Path, make_ill: Callable[[Path], None], code: str
-) -> None:
-    ill, cured = tmp_path / "ill/data", tmp_path / "cured/data"
+ILLS = {
+    "KT-SNAP-NAME": backup_of_a_snapshot,
+    "KT-DIR-EPOCHS": garbage_epochs,
+    "KT-DIR-TOPIC-ID": foreign_topic_id,
+    "KT-SIG-JUNK-SNAPSHOT": junk_snapshot,
+}
+"""What is done to a directory, by what doctor reports of it."""
+
+
+def ill_and_cured(starts: Starts, code: str) -> list[Started]:
+    """Start on the directory as it is, and on one that doctor's command was run on."""
+    ill, cured = starts.root / code / "ill/data", starts.root / code / "cured/data"
     shutil.copytree(BUILT, ill)
-    make_ill(ill)
-    [died] = starts.start(server(ill))
+    ILLS[code](ill)
+    mended(cured, ILLS[code], code)
+    return [*starts.start(server(ill)), *starts.start(server(cured))]
+
+
+RECORDING = recording_of_starts("doctor", kafka.TOOLS_VERSION, ill_and_cured, tuple(ILLS))
+
+
+@pytest.mark.parametrize("code", ILLS)
+def test_a_controller_dies_on_what_doctor_finds_and_starts_after_its_command(
+    tmp_path: Path, code: str
+) -> None:
+    starts = RecordedStarts(RECORDING, tmp_path)
+    starts.question = code
+    died, started = ill_and_cured(starts, code)
     assert died.outcome == "exit", died.log[-3000:]
-    mended(cured, make_ill, code)
-    [started] = starts.start(server(cured))
     assert started.outcome == "active", started.log[-3000:]
 
 
 @pytest.mark.interop
-@pytest.mark.parametrize("make_ill", [lost_and_found, partition_put_aside])
+@pytest.mark.parametrize(
+    "make_ill", [lost_and_found, pytest.param(partition_put_aside, marks=pytest.mark.soak)]
+)
 def test_a_broker_dies_on_what_doctor_finds_and_starts_after_its_command(
     tmp_path: Path, make_ill: Callable[[Path], None]
 ) -> None:

@@ -1,32 +1,47 @@
-"""`kraftool dump-log -o kafka` beside the real kafka-dump-log 4.3.0: the same bytes.
+"""`kraftool dump-log -o kafka` beside kafka-dump-log of 4.3.0 and 4.4.0: the same bytes.
 
-The tool reads every fixture, data that a live Kafka has just written, and the damaged fixtures;
-that runs in a handful of JVMs, each over as many files as it takes. Hashes of what the tool wrote
-when the fixtures were made serve machines without Java (tests/commands/test_dump_log.py); here it
-runs.
+What the tools wrote for every fixture is recorded as hashes, and for the damaged fixtures as it is.
+In the soak the tool of 4.3.0 also reads what a live Kafka has just written.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.interop import kafka
-from tests.interop.dumplog import DECODER, dump_each, kafka_dump_log
+from tests.interop.dumplog import (
+    DECODER,
+    DUMPING_RELEASES,
+    EACH_SOURCE,
+    dump_each,
+    kafka_dump_log,
+    split,
+)
+from tests.interop.recorded import Recording
 from tests.support.places import FIXTURES, ROOT
 
-pytestmark = pytest.mark.interop
+pytestmark = pytest.mark.slow
 
 DAMAGED = FIXTURES / "damaged"
 READABLE = (".log", ".checkpoint", ".index", ".timeindex", ".snapshot", ".txnindex")
 PAYLOAD = b" payload: "
+BLOCK = 50
+"""Lines whose hash is recorded together."""
+SKIP = "--skip-record-metadata"
+_SINGLE = f"kafka-4.3.0/static-single/node-1/data/__cluster_metadata-0/{0:020}"
+WITHOUT_METADATA = (f"{_SINGLE}.log", f"{_SINGLE}.index", f"{_SINGLE}.timeindex")
+"""Files that are dumped without the records' metadata, too."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +63,11 @@ def kraftool(*arguments: str, cwd: Path) -> Ran:
 
 
 def ours(files: Sequence[str], cwd: Path, *arguments: str) -> bytes:
+    return _dumped(tuple(files), cwd, arguments)
+
+
+@cache
+def _dumped(files: tuple[str, ...], cwd: Path, arguments: tuple[str, ...]) -> bytes:
     ran = kraftool("dump-log", "-o", "kafka", *arguments, *files, cwd=cwd)
     assert ran.code == 0, ran.err
     return ran.out
@@ -89,64 +109,168 @@ def without_unknown_payloads(dumped: bytes, expected: bytes) -> tuple[list[bytes
     return left, right
 
 
-@pytest.fixture(scope="module")
-def kafka_fixtures() -> dict[str, bytes]:
-    """What the tool writes for each file of every fixture."""
-    folders = [*sorted(FIXTURES.glob("kafka-*")), FIXTURES / "built"]
-    metadata: list[str] = []
-    others: list[str] = []
-    for folder in folders:
-        some, rest = readable(folder)
-        metadata += [f"{folder.name}/{name}" for name in some]
-        others += [f"{folder.name}/{name}" for name in rest]
-    sections = kafka_dump_log(kafka.TOOLS_VERSION, metadata, FIXTURES)
-    return sections | kafka_dump_log(kafka.TOOLS_VERSION, others, FIXTURES, ())
-
-
-def undecoded() -> set[str]:
-    """The fixture files that hold record types which 4.3.0 does not know."""
-    names = set()
-    for golden in FIXTURES.glob("kafka-*/*/dump-log-4.3.0.json"):
-        folder = golden.parent.relative_to(FIXTURES)
-        for name, facts in json.loads(golden.read_text()).items():
-            if facts.get("undecoded"):
-                names.add(f"{folder}/{name}")
-    return names
-
-
 def is_metadata(name: str) -> bool:
     return "__cluster_metadata-0/" in name or name.endswith(".checkpoint")
+
+
+def fixture_files() -> list[str]:
+    folders = [*sorted(FIXTURES.glob("kafka-*")), FIXTURES / "built"]
+    return [
+        f"{folder.name}/{name}"
+        for folder in folders
+        for names in readable(folder)
+        for name in names
+    ]
+
+
+def _read(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def _hash(text: bytes) -> str:
+    """Return half of a SHA-256."""
+    return hashlib.sha256(text).hexdigest()[:32]
+
+
+def kept(section: bytes) -> dict[str, Any]:
+    """What is recorded of a dump: hashes of all of it and of each fifty lines. Where Kafka does not
+    know a type of records, also the text."""
+    lines = section.splitlines(keepends=True)
+    parts = [_hash(b"".join(lines[at : at + BLOCK]))[:6] for at in range(0, len(lines), BLOCK)]
+    entry: dict[str, Any] = {
+        "sha256": _hash(section),
+        "bytes": len(section),
+        "blocks": " ".join(parts),
+    }
+    if b" payload: Error at " in section:
+        entry["text"] = section.decode()
+    return entry
+
+
+def _dump_fixtures(version: str) -> dict[str, Any]:
+    names = fixture_files()
+    metadata = [name for name in names if is_metadata(name)]
+    others = [name for name in names if not is_metadata(name)]
+    sections = kafka_dump_log(version, metadata, FIXTURES)
+    sections |= kafka_dump_log(version, others, FIXTURES, ())
+    short = kafka_dump_log(version, WITHOUT_METADATA, FIXTURES, (DECODER, SKIP))
+    sections |= {f"{name} {SKIP}": section for name, section in short.items()}
+    return {name: kept(section) for name, section in sections.items()}
+
+
+def _dump_damaged(version: str) -> dict[str, Any]:
+    dumped = dump_each(version, damaged_files(), DAMAGED)
+    return {
+        name: (text.decode("latin-1"), ending.replace(f"{DAMAGED}/", ""))
+        for name, (text, ending) in dumped.items()
+    }
+
+
+def damaged_files() -> list[str]:
+    return sorted(
+        path.relative_to(DAMAGED).as_posix()
+        for path in DAMAGED.glob("*/*")
+        if path.suffix in (".log", ".checkpoint")
+    )
+
+
+OF_FIXTURES = [
+    Recording(
+        name="dump-log",
+        release=version,
+        command=f"kafka-dump-log [{DECODER}] [{SKIP}] --files FILE,...",
+        about=lambda: _read(FIXTURES, fixture_files()),
+        ask=partial(_dump_fixtures, version),
+    )
+    for version in DUMPING_RELEASES
+]
+OF_DAMAGED = [
+    Recording(
+        name="dump-log-damaged",
+        release=version,
+        command="java/DumpEach.java FILE...",
+        sources=(EACH_SOURCE,),
+        about=lambda: _read(DAMAGED, damaged_files()),
+        ask=partial(_dump_damaged, version),
+    )
+    for version in DUMPING_RELEASES
+]
+RECORDINGS = (*OF_FIXTURES, *OF_DAMAGED)
+
+
+@pytest.fixture(scope="module", params=OF_FIXTURES, ids=lambda recording: recording.release)
+def recorded(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
+    """What the tool wrote for each file of every fixture."""
+    answers: dict[str, dict[str, Any]] = request.param.answers()
+    return answers
+
+
+def assert_as_recorded(
+    dumped: bytes, names: Sequence[str], recorded: dict[str, dict[str, Any]], mode: str = ""
+) -> None:
+    sections = split(dumped, names)
+    for name in names:
+        expected = recorded[f"{name}{mode}"]
+        if _hash(sections[name]) == expected["sha256"]:
+            continue
+        ours, theirs = kept(sections[name])["blocks"].split(), expected["blocks"].split()
+        at = next(
+            (at for at, pair in enumerate(zip(ours, theirs, strict=False)) if len({*pair}) > 1), -1
+        )
+        shown = b"".join(sections[name].splitlines(keepends=True)[at * BLOCK : (at + 1) * BLOCK])
+        pytest.fail(
+            f"{name}{mode}: {len(sections[name])} bytes, Kafka has {expected['bytes']}; one of "
+            f"these lines differs first:\n{shown.decode(errors='replace')}"
+        )
+
+
+def undecoded(recorded: dict[str, dict[str, Any]]) -> set[str]:
+    """The fixture files that hold record types which the release does not know."""
+    return {name for name, facts in recorded.items() if "text" in facts}
 
 
 # --- fixtures ---------------------------------------------------------------------------------
 
 
 def test_each_metadata_file_of_every_fixture_is_dumped_as_by_kafka(
-    kafka_fixtures: dict[str, bytes],
+    recorded: dict[str, dict[str, Any]],
 ) -> None:
-    newer = undecoded()
-    names = [name for name in kafka_fixtures if is_metadata(name) and name not in newer]
+    newer = undecoded(recorded)
+    names = [name for name in fixture_files() if is_metadata(name) and name not in newer]
     assert len(names) > 200
-    expected = b"".join(kafka_fixtures[name] for name in names)
-    assert_same(ours(names, FIXTURES), expected, "metadata files")
+    assert_as_recorded(ours(names, FIXTURES), names, recorded)
 
 
 def test_each_file_of_topics_in_every_fixture_is_dumped_as_by_kafka(
-    kafka_fixtures: dict[str, bytes],
+    recorded: dict[str, dict[str, Any]],
 ) -> None:
-    names = [name for name in kafka_fixtures if not is_metadata(name)]
+    names = [name for name in fixture_files() if not is_metadata(name)]
     assert {name.rpartition(".")[2] for name in names} >= {"log", "index", "timeindex", "txnindex"}
-    expected = b"".join(kafka_fixtures[name] for name in names)
-    assert_same(ours(names, FIXTURES, "--batches-only"), expected, "topics' files")
+    assert_as_recorded(ours(names, FIXTURES, "--batches-only"), names, recorded)
 
 
-def test_logs_of_4_4_differ_only_in_records_that_4_3_cannot_decode(
-    kafka_fixtures: dict[str, bytes],
+def test_logs_without_the_lines_metadata_are_dumped_as_by_kafka(
+    recorded: dict[str, dict[str, Any]],
 ) -> None:
-    names = sorted(undecoded())
+    dumped = ours(WITHOUT_METADATA, FIXTURES, SKIP)
+    assert_as_recorded(dumped, WITHOUT_METADATA, recorded, f" {SKIP}")
+
+
+def test_kafkas_own_flags_give_kafkas_output(recorded: dict[str, dict[str, Any]]) -> None:
+    [log] = (name for name in WITHOUT_METADATA if name.endswith(".log"))
+    ran = kraftool(
+        *("dump-log", DECODER, "--print-data-log", "--files", log, "-o", "kafka"), cwd=FIXTURES
+    )
+    assert_as_recorded(ran.out, [log], recorded)
+
+
+def test_logs_of_4_4_differ_only_in_records_that_4_3_cannot_decode() -> None:
+    older, newest = (recording.answers() for recording in OF_FIXTURES)
+    assert not undecoded(newest)
+    names = sorted(undecoded(older))
     assert names
     dumped = ours(names, FIXTURES)
-    expected = b"".join(kafka_fixtures[name] for name in names)
+    expected = "".join(older[name]["text"] for name in names).encode()
     errors = re.findall(rb"payload: Error at \d+, skipping\. (.*)", expected)
     assert {error.rpartition(b" ")[2] for error in errors} == {b"29"}
     left, right = without_unknown_payloads(dumped, expected)
@@ -154,18 +278,16 @@ def test_logs_of_4_4_differ_only_in_records_that_4_3_cannot_decode(
     assert b"UNREGISTER_CONTROLLER_RECORD" in dumped
 
 
-def test_jsonl_carries_the_payloads_of_kafka(kafka_fixtures: dict[str, bytes]) -> None:
-    newer = undecoded()
+def test_jsonl_carries_the_payloads_of_kafka() -> None:
+    """Of Kafka's format, which is Kafka's output in the tests above."""
     names = [
         name
-        for name in kafka_fixtures
-        if is_metadata(name) and name.endswith((".log", ".checkpoint")) and name not in newer
+        for name in fixture_files()
+        if is_metadata(name) and name.endswith((".log", ".checkpoint"))
     ]
-    arguments = ["dump-log", "-o", "jsonl", "--show-secrets", *names]
-    ran = kraftool(*arguments, cwd=FIXTURES)
+    ran = kraftool("dump-log", "-o", "jsonl", "--show-secrets", *names, cwd=FIXTURES)
     assert ran.code == 0, ran.err
-    expected = b"".join(kafka_fixtures[name] for name in names)
-    assert payloads_of_jsonl(ran.out) == payloads_of_kafka(expected)
+    assert payloads_of_jsonl(ran.out) == payloads_of_kafka(ours(names, FIXTURES))
 
 
 def payloads_of_kafka(text: bytes) -> list[bytes]:
@@ -199,6 +321,8 @@ def payloads_of_jsonl(text: bytes) -> list[bytes]:
 # --- live -------------------------------------------------------------------------------------
 
 
+@pytest.mark.interop
+@pytest.mark.soak
 def test_what_kafka_has_just_written_is_dumped_as_by_kafka(live_metadata_dir: Path) -> None:
     metadata, others = readable(live_metadata_dir)
     assert {name.rpartition(".")[2] for name in metadata} >= {"log", "checkpoint", "index"}
@@ -214,6 +338,8 @@ def test_what_kafka_has_just_written_is_dumped_as_by_kafka(live_metadata_dir: Pa
         assert_same(dumped, b"".join(sections.values()), " ".join(flags) or "no decoder")
 
 
+@pytest.mark.interop
+@pytest.mark.soak
 def test_live_jsonl_carries_the_payloads_of_kafka(live_metadata_dir: Path) -> None:
     names = [n for n in readable(live_metadata_dir)[0] if n.endswith((".log", ".checkpoint"))]
     sections = kafka_dump_log(kafka.TOOLS_VERSION, names, live_metadata_dir)
@@ -223,27 +349,13 @@ def test_live_jsonl_carries_the_payloads_of_kafka(live_metadata_dir: Path) -> No
     assert len(expected) > 100
 
 
-def test_kafkas_own_flags_give_kafkas_output(live_metadata_dir: Path) -> None:
-    log = f"__cluster_metadata-0/{0:020}.log"
-    section = kafka_dump_log(kafka.TOOLS_VERSION, [log], live_metadata_dir)[log]
-    arguments = ["dump-log", DECODER, "--print-data-log", "--files", log, "-o", "kafka"]
-    assert_same(kraftool(*arguments, cwd=live_metadata_dir).out, section, log)
-
-
 # --- damage -----------------------------------------------------------------------------------
 
 
-def damaged_files() -> list[str]:
-    return sorted(
-        path.relative_to(DAMAGED).as_posix()
-        for path in DAMAGED.glob("*/*")
-        if path.suffix in (".log", ".checkpoint")
-    )
-
-
-@pytest.fixture(scope="module")
-def kafka_damaged() -> dict[str, tuple[bytes, str]]:
-    return dump_each(damaged_files(), DAMAGED)
+@pytest.fixture(scope="module", params=OF_DAMAGED, ids=lambda recording: recording.release)
+def kafka_damaged(request: pytest.FixtureRequest) -> dict[str, tuple[bytes, str]]:
+    answers = request.param.answers()
+    return {name: (text.encode("latin-1"), ending) for name, (text, ending) in answers.items()}
 
 
 @pytest.mark.parametrize("name", damaged_files(), ids=lambda name: name.partition("/")[0])

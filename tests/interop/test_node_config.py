@@ -1,9 +1,10 @@
-"""What a node takes for a configuration, and what real Kafka's KafkaConfig takes for one."""
+"""What a node takes for a configuration, and what real Kafka's KafkaConfig took for one."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,7 @@ import pytest
 
 from kraftool.node.config import ConfigRefused, config_of
 from tests.interop import kafka
-
-pytestmark = pytest.mark.interop
+from tests.interop.recorded import Recording, words
 
 JUDGE = Path(__file__).parent / "java" / "ConfigJudge.java"
 DYNAMIC = {
@@ -304,15 +304,30 @@ def _given(name: str) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module", params=[kafka.TOOLS_VERSION, kafka.NEWEST])
-def verdicts(request: pytest.FixtureRequest) -> dict[str, Any]:
-    version = request.param
-    if problem := kafka.available(version):
-        pytest.skip(problem)
+def _verdicts(version: str) -> dict[str, Any]:
     lines = "".join(json.dumps(_given(name)) + "\n" for name in CASES)
     done = kafka.run_source(version, JUDGE, stdin=lines.encode(), check=True)
     answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
     return dict(zip(CASES, answers, strict=True))
+
+
+RECORDINGS = [
+    Recording(
+        name="configs",
+        release=version,
+        command="java/ConfigJudge.java",
+        sources=(JUDGE,),
+        about=lambda: words({name: _given(name) for name in CASES}),
+        ask=partial(_verdicts, version),
+    )
+    for version in (kafka.TOOLS_VERSION, kafka.NEWEST)
+]
+
+
+@pytest.fixture(scope="module", params=RECORDINGS, ids=str)
+def verdicts(request: pytest.FixtureRequest) -> dict[str, Any]:
+    recording: Recording = request.param
+    return recording.answers()
 
 
 def test_what_kafka_refuses_is_refused_and_what_it_takes_is_taken(

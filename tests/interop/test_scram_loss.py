@@ -20,6 +20,7 @@ from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.paths import open_path
 from tests.interop import kafka
 from tests.interop.clusters import Cluster
+from tests.interop.recorded import Recording, words
 
 SOURCE = Path(__file__).with_name("java") / "ScramLoss.java"
 NAMES = ("alice", "bob", "carol", "dave")
@@ -60,9 +61,7 @@ def in_kraftool(base: set[str], changes: list[str]) -> set[str]:
     return set(loader.image().scram.mechanisms.get(1, {}))
 
 
-@pytest.mark.interop
-def test_a_removal_takes_the_credentials_that_come_after_it_in_the_hash_map() -> None:
-    assert len({bucket(name) for name in NAMES}) == len(NAMES), "each has a bucket of its own"
+def _cases() -> list[tuple[set[str], list[str]]]:
     cases: list[tuple[set[str], list[str]]] = []
     for kept, gone in permutations(NAMES, 2):
         # Both made and one removed at once; one there before, and removed as the other is made.
@@ -74,10 +73,34 @@ def test_a_removal_takes_the_credentials_that_come_after_it_in_the_hash_map() ->
             # With another user there before, the mechanism is never without users.
             ({"zoe"}, [f"+{kept}", f"+{gone}", f"-{gone}"]),
         ]
-    arguments = [f"{','.join(sorted(base))}|{','.join(changes)}" for base, changes in cases]
-    done = kafka.run_source(kafka.TOOLS_VERSION, SOURCE, "image", *arguments, check=True)
-    lines = done.stdout.decode().splitlines()
-    left = [set(line.split(",")) - {""} for line in lines]
+    return cases
+
+
+def _question(case: tuple[set[str], list[str]]) -> str:
+    base, changes = case
+    return f"{','.join(sorted(base))}|{','.join(changes)}"
+
+
+def _left() -> dict[str, str]:
+    questions = list(map(_question, _cases()))
+    done = kafka.run_source(kafka.TOOLS_VERSION, SOURCE, "image", *questions, check=True)
+    return dict(zip(questions, done.stdout.decode().splitlines(), strict=True))
+
+
+RECORDING = Recording(
+    name="scram-loss",
+    release=kafka.TOOLS_VERSION,
+    command="java/ScramLoss.java image USERS|CHANGES...",
+    sources=(SOURCE,),
+    about=lambda: words(list(map(_question, _cases()))),
+    ask=_left,
+)
+
+
+def test_a_removal_takes_the_credentials_that_come_after_it_in_the_hash_map() -> None:
+    assert len({bucket(name) for name in NAMES}) == len(NAMES), "each has a bucket of its own"
+    cases, kept = _cases(), RECORDING.answers()
+    left = [set(kept[_question(case)].split(",")) - {""} for case in cases]
     assert left == [predicted(*case) for case in cases]
     wanted = [in_kraftool(*case) for case in cases]
     lost = [
@@ -98,6 +121,7 @@ def left_after(cluster: Cluster, server: str, gone: str, kept: str) -> set[str]:
 
 
 @pytest.mark.interop
+@pytest.mark.soak
 def test_one_request_on_a_live_broker_loses_the_user_that_it_adds(tmp_path: Path) -> None:
     first, second = sorted(("alice", "bob"), key=bucket)
     settings = {

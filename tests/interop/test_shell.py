@@ -1,7 +1,7 @@
 """`kraftool shell` beside the real kafka-metadata-shell 4.3.0: the same trees and the same words.
 
-Every checkpoint of every fixture and every metadata log from offset 0 is compared node by node;
-machines without Java compare with the hashes that lie beside the fixtures. The real shell itself
+Every checkpoint of every fixture and every metadata log from offset 0 is compared, by recorded
+hashes of each part of its tree. The real shell itself
 waits for ever on a 0-0 checkpoint and on a file without data, so that its classes are driven here
 (ShellTrees.java); that they show what the shell shows is one of the tests. Of fixtures of Kafka
 4.4.0, Kafka 4.3.0 cannot say the metadata.version; and it stops at a batch that holds nothing but a
@@ -10,8 +10,9 @@ record 29 (UnregisterController), where the states before that batch are compare
 
 from __future__ import annotations
 
-import json
+import tempfile
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,17 @@ from kraftool.reports.state.load import LoadedState
 from kraftool.reports.state.shell.nodes import Directory
 from tests.interop import kafka, shelltrees
 from tests.interop.our_trees import differences, nodes_of, state_of, tree_of
+from tests.interop.recorded import Recording, words
+from tests.interop.shared_jvms import TREES_SOURCE
 from tests.support.places import FIXTURES
 
-GOLDENS = sorted(FIXTURES.glob(f"*/*/{shelltrees.GOLDEN}"))
+pytestmark = pytest.mark.slow
+
 CHECKPOINT = (
     FIXTURES
     / "kafka-4.3.0/dynamic-quorum/node-2/data/__cluster_metadata-0"
     / "00000000000000000203-0000000003.checkpoint"
 )
-DEFAULT_ENTITY = "/image/clientQuotas/user/"
 PARTS = (
     "acls", "clientQuotas", "cluster", "configs", "features", "producerIds", "provenance", "scram",
     "topics",
@@ -54,69 +57,69 @@ def assert_same_provenance(state: LoadedState, ours: dict[str, str], theirs: str
 # --- trees ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("golden", GOLDENS, ids=lambda p: f"{p.parent.parent.name}/{p.parent.name}")
-def test_each_tree_has_the_hash_of_kafkas(golden: Path) -> None:
-    kept = json.loads(golden.read_text())
-    assert list(kept) == shelltrees.loadable(golden.parent)
-    for name, facts in kept.items():
-        state = state_of(golden.parent / name, facts.get("below"))
+def tree_files() -> list[str]:
+    """Every file of the fixtures that the shell can load."""
+    return [
+        f"{source.parent.relative_to(FIXTURES)}/{name}"
+        for source in sorted(FIXTURES.glob("*/*/SOURCE"))
+        if source.parent.parent.name != "damaged"
+        for name in shelltrees.loadable(source.parent)
+    ]
+
+
+def _trees() -> dict[str, Any]:
+    trees = shelltrees.kafka_trees(tree_files(), FIXTURES)
+    return {name: shelltrees.kept(tree) for name, tree in trees.items()}
+
+
+TREES = Recording(
+    name="shell-trees",
+    release=kafka.TOOLS_VERSION,
+    command="java/ShellTrees.java: tree FILE...",
+    sources=(TREES_SOURCE,),
+    about=lambda: {name: (FIXTURES / name).read_bytes() for name in tree_files()},
+    ask=_trees,
+)
+BY_FIXTURE = groupby(tree_files(), lambda name: "/".join(name.split("/")[:2]))
+
+
+@pytest.mark.parametrize(
+    "files", [pytest.param(list(files), id=fixture) for fixture, files in BY_FIXTURE]
+)
+def test_each_tree_is_kafkas(files: list[str]) -> None:
+    for name in files:
+        facts = TREES.answers()[name]
+        state = state_of(FIXTURES / name, facts.get("below"))
         nodes = nodes_of(tree_of(state))
         assert_same_provenance(state, nodes, facts["provenance"])
         nodes = shelltrees.comparable(nodes, knows_version="faults" not in facts)
-        assert shelltrees.digest(nodes) == facts["sha256"], name
+        assert shelltrees.digests(nodes) == facts["parts"], name
 
 
-def test_every_fixture_with_snapshots_has_the_hashes_of_kafkas_trees() -> None:
-    scenarios = {path.parent for path in FIXTURES.glob("*/*/SOURCE")}
-    loadable = {scenario for scenario in scenarios if shelltrees.loadable(scenario)}
-    assert {path.parent for path in GOLDENS} == {
-        path for path in loadable if path.parent.name != "damaged"
-    }
+def test_the_fixtures_hold_each_part_of_a_tree() -> None:
+    """But for delegation tokens, which no broker made in them."""
+    seen = {part for facts in TREES.answers().values() for part in facts["filled"]}
+    assert seen >= {shelltrees.DEFAULT_ENTITY, *(f"/image/{part}" for part in PARTS)}
 
 
 def test_only_what_a_newer_kafka_wrote_is_unknown_to_kafka() -> None:
     faulty = {
-        (golden.parent.parent.name, name, tuple(facts["faults"]), facts.get("below"))
-        for golden in GOLDENS
-        for name, facts in json.loads(golden.read_text()).items()
+        (name, tuple(facts["faults"]), facts.get("below"))
+        for name, facts in TREES.answers().items()
         if "faults" in facts
     }
-    assert {entry[0] for entry in faulty} == {
-        f"kafka-{without_tool}" for without_tool in kafka.WITHOUT_TOOLS
+    assert {name.split("/")[0] for name, _, _ in faulty} == {
+        f"kafka-{without_shell}" for without_shell in kafka.WITHOUT_SHELL
     }
     # A version that it does not know; and, in logs alone, the batch that it stops at.
-    assert all(any("Error loading metadata" in fault for fault in entry[2]) for entry in faulty)
-    stopped = [entry for entry in faulty if entry[3] is not None]
+    assert all(any("Error loading metadata" in fault for fault in entry[1]) for entry in faulty)
+    stopped = [name for name, _, below in faulty if below is not None]
     assert stopped
-    assert all(entry[1].endswith(".log") for entry in stopped)
+    assert all(name.endswith(".log") for name in stopped)
 
 
 @pytest.mark.interop
-def test_each_node_of_each_tree_is_kafkas() -> None:
-    files = [
-        f"{golden.parent.relative_to(FIXTURES)}/{name}"
-        for golden in GOLDENS
-        for name in shelltrees.loadable(golden.parent)
-    ]
-    assert len(files) > 200
-    seen: set[str] = set()
-    for name, theirs in shelltrees.kafka_trees(files, FIXTURES).items():
-        state = state_of(FIXTURES / name, theirs.stopped_below)
-        ours = nodes_of(tree_of(state))
-        assert_same_provenance(state, ours, theirs.nodes[shelltrees.PROVENANCE])
-        knows = not theirs.faults
-        differing = differences(
-            shelltrees.comparable(ours, knows_version=knows),
-            shelltrees.comparable(theirs.nodes, knows_version=knows),
-        )
-        assert not differing, f"{name}: {len(differing)} differences, the first: {differing[:3]}"
-        seen |= {"/".join(path.split("/")[:3]) for path, text in theirs.nodes.items() if text}
-        seen |= {DEFAULT_ENTITY} & theirs.nodes.keys()
-    # What the fixtures hold; no broker made a delegation token in them.
-    assert seen >= {DEFAULT_ENTITY, *(f"/image/{part}" for part in PARTS)}
-
-
-@pytest.mark.interop
+@pytest.mark.soak
 def test_what_kafka_has_just_written_has_kafkas_tree(live_metadata_dir: Path) -> None:
     files = shelltrees.loadable(live_metadata_dir)
     for name, theirs in shelltrees.kafka_trees(files, live_metadata_dir).items():
@@ -231,30 +234,22 @@ def our_answers(root: Directory, lines: Sequence[str]) -> list[str]:
     return answers
 
 
-@pytest.mark.interop
-def test_each_command_answers_as_kafkas() -> None:
-    theirs = shelltrees.kafka_answers(CHECKPOINT.name, LINES, CHECKPOINT.parent)
-    ours = our_answers(tree_of(state_of(CHECKPOINT)), LINES)
-    for line, our, their in zip(LINES, ours, theirs, strict=True):
-        assert our == their, line
+QUOTA_LINES = ("tree image/clientQuotas", "find image", "ls image/clientQuotas/*")
+SHELL_LINE = "tree image/provenance image/cluster"
 
 
-@pytest.mark.interop
-def test_quota_entities_with_default_parts_are_where_kafka_fails() -> None:
-    lines = ("tree image/clientQuotas", "find image", "ls image/clientQuotas/*")
-    theirs = shelltrees.kafka_answers(CHECKPOINT.name, lines, CHECKPOINT.parent)
-    assert theirs[0].startswith(":\n")  # a name that is empty, and nothing below it
-    assert all("EXCEPTION Expected  to be a valid child of" in answer for answer in theirs[1:])
-    ours = our_answers(tree_of(state_of(CHECKPOINT)), lines)
-    assert "\nuser:\n  controller_mutation_rate:\n    250.5\n" in ours[0]
-    assert "\nimage/clientQuotas/user/controller_mutation_rate\n" in ours[1]
-    assert "\nuser:\ncontroller_mutation_rate\n" in ours[2]
+def _sessions() -> dict[str, Any]:
+    folder = CHECKPOINT.parent
+    return {
+        "session": shelltrees.kafka_answers(CHECKPOINT.name, LINES, folder),
+        "quotas": shelltrees.kafka_answers(CHECKPOINT.name, QUOTA_LINES, folder),
+        "shell": _real_shell(),
+    }
 
 
-@pytest.mark.interop
-def test_the_real_shell_shows_what_its_classes_showed() -> None:
+def _real_shell() -> str:
     target = "org.apache.kafka.shell.MetadataShell"
-    arguments = ("--snapshot", CHECKPOINT.name, "tree", "image/provenance", "image/cluster")
+    arguments = ("--snapshot", CHECKPOINT.name, *SHELL_LINE.split())
 
     def answer() -> str | None:
         folder = CHECKPOINT.parent
@@ -263,11 +258,42 @@ def test_the_real_shell_shows_what_its_classes_showed() -> None:
         # It may print before it has loaded.
         return None if text.startswith("offset -1,") else text
 
-    shown = kafka.wait_for("a run that printed after it had loaded", answer)
-    (expected,) = our_answers(
-        tree_of(state_of(CHECKPOINT)), ["tree image/provenance image/cluster"]
-    )
-    assert shown == expected
+    return kafka.wait_for("a run that printed after it had loaded", answer)
+
+
+SESSIONS = Recording(
+    name="shell-sessions",
+    release=kafka.TOOLS_VERSION,
+    command="java/ShellTrees.java: run FILE LINE..., and kafka-metadata-shell",
+    sources=(TREES_SOURCE,),
+    about=lambda: {
+        "checkpoint": CHECKPOINT.read_bytes(),
+        **words([LINES, QUOTA_LINES, SHELL_LINE]),
+    },
+    ask=_sessions,
+)
+
+
+def test_each_command_answers_as_kafkas() -> None:
+    theirs = SESSIONS.answers()["session"]
+    ours = our_answers(tree_of(state_of(CHECKPOINT)), LINES)
+    for line, our, their in zip(LINES, ours, theirs, strict=True):
+        assert our == their, line
+
+
+def test_quota_entities_with_default_parts_are_where_kafka_fails() -> None:
+    theirs = SESSIONS.answers()["quotas"]
+    assert theirs[0].startswith(":\n")  # a name that is empty, and nothing below it
+    assert all("EXCEPTION Expected  to be a valid child of" in answer for answer in theirs[1:])
+    ours = our_answers(tree_of(state_of(CHECKPOINT)), QUOTA_LINES)
+    assert "\nuser:\n  controller_mutation_rate:\n    250.5\n" in ours[0]
+    assert "\nimage/clientQuotas/user/controller_mutation_rate\n" in ours[1]
+    assert "\nuser:\ncontroller_mutation_rate\n" in ours[2]
+
+
+def test_the_real_shell_shows_what_its_classes_showed() -> None:
+    (expected,) = our_answers(tree_of(state_of(CHECKPOINT)), [SHELL_LINE])
+    assert SESSIONS.answers()["shell"] == expected
 
 
 # --- what no fixture holds ------------------------------------------------------------------------
@@ -365,15 +391,48 @@ def odd_records() -> list[tuple[str, int, dict[str, Any]]]:
     ]
 
 
-@pytest.mark.interop
-@pytest.mark.parametrize("timestamp", [0, 1_700_000_000_120, 253_402_300_800_000, 2**62])
-def test_odd_values_are_written_as_by_kafka(timestamp: int, tmp_path: Path) -> None:
+TIMESTAMPS = (0, 1_700_000_000_120, 253_402_300_800_000, 2**62)
+
+
+def odd_logs() -> dict[str, bytes]:
     framed = [(None, encode_record(*record)) for record in odd_records()]
-    log = tmp_path / f"{0:020}.log"
-    log.write_bytes(encode_batch(framed, base_offset=0, epoch=1, timestamp=timestamp))
-    theirs = shelltrees.kafka_trees([log.name], tmp_path)[log.name]
-    assert not theirs.faults
-    ours = nodes_of(tree_of(state_of(log)))
-    assert ours[shelltrees.PROVENANCE] == theirs.nodes[shelltrees.PROVENANCE]
-    differing = differences(shelltrees.comparable(ours), shelltrees.comparable(theirs.nodes))
+    return {
+        str(timestamp): encode_batch(framed, base_offset=0, epoch=1, timestamp=timestamp)
+        for timestamp in TIMESTAMPS
+    }
+
+
+def _write(folder: Path) -> list[str]:
+    """Write each log; their names."""
+    for name, data in odd_logs().items():
+        (folder / name).mkdir()
+        (folder / name / f"{0:020}.log").write_bytes(data)
+    return [f"{name}/{0:020}.log" for name in odd_logs()]
+
+
+def _odd_trees() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        trees = shelltrees.kafka_trees(_write(Path(folder)), Path(folder))
+    assert not any(tree.faults for tree in trees.values())
+    return {name.split("/")[0]: tree.nodes for name, tree in trees.items()}
+
+
+ODD_TREES = Recording(
+    name="shell-odd-values",
+    release=kafka.TOOLS_VERSION,
+    command="java/ShellTrees.java: tree FILE...",
+    sources=(TREES_SOURCE,),
+    about=odd_logs,
+    ask=_odd_trees,
+)
+RECORDINGS = (TREES, SESSIONS, ODD_TREES)
+
+
+@pytest.mark.parametrize("timestamp", TIMESTAMPS)
+def test_odd_values_are_written_as_by_kafka(timestamp: int, tmp_path: Path) -> None:
+    theirs = ODD_TREES.answers()[str(timestamp)]
+    [log] = [name for name in _write(tmp_path) if name.startswith(f"{timestamp}/")]
+    ours = nodes_of(tree_of(state_of(tmp_path / log)))
+    assert ours[shelltrees.PROVENANCE] == theirs[shelltrees.PROVENANCE]
+    differing = differences(shelltrees.comparable(ours), shelltrees.comparable(theirs))
     assert not differing, "\n".join(differing)

@@ -6,8 +6,10 @@ its image; and controllers start with nothing but such a snapshot, lead, and wri
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ from kraftool.reports.verify.snapshot_diff import difference
 from kraftool.storage.paths import open_path
 from tests.interop import kafka, scenarios, shelltrees
 from tests.interop.clusters import Cluster, Node
+from tests.interop.recorded import Recording
+from tests.interop.shared_jvms import TREES_SOURCE
 from tests.support.places import FIXTURES, PARTITION
 from tests.support.ports import HOST
 
@@ -63,8 +67,7 @@ def write(path: Path, chunks: Iterator[bytes]) -> Path:
     return path
 
 
-def records_in(path: Path) -> int:
-    data = path.read_bytes()
+def records_in(data: bytes) -> int:
     return sum(
         item.header.record_count
         for item in scan(lambda at, size: data[at : at + size])
@@ -72,26 +75,52 @@ def records_in(path: Path) -> int:
     )
 
 
-@pytest.mark.interop
-def test_kafka_loads_what_kraftool_writes_as_it_loads_its_own(tmp_path: Path) -> None:
+@cache
+def pairs() -> dict[str, tuple[bytes, bytes]]:
+    """Each fixture's snapshot by its name: as Kafka wrote it, and as kraftool writes it."""
+    return {
+        str(path.relative_to(FIXTURES)): (
+            path.read_bytes(),
+            b"".join(written(load_state(str(path)))),
+        )
+        for path in SNAPSHOTS
+    }
+
+
+def _loaded() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        names = {}
+        for number, (name, both) in enumerate(pairs().items()):
+            names[name] = [f"{number}/{whose}/{Path(name).name}" for whose in ("kafka", "kraftool")]
+            for file, data in zip(names[name], both, strict=True):
+                write(Path(folder) / file, iter([data]))
+        files = [file for both in names.values() for file in both]
+        trees = shelltrees.kafka_trees(files, Path(folder))
+    return {name: [shelltrees.kept(trees[file]) for file in both] for name, both in names.items()}
+
+
+RECORDING = Recording(
+    name="snapshots-of-kraftool",
+    release=kafka.TOOLS_VERSION,
+    command="java/ShellTrees.java: tree FILE...",
+    sources=(TREES_SOURCE,),
+    about=lambda: {
+        f"{name} {at}": data for name, both in pairs().items() for at, data in enumerate(both)
+    },
+    ask=_loaded,
+)
+
+
+def test_kafka_loads_what_kraftool_writes_as_it_loads_its_own() -> None:
     assert len(SNAPSHOTS) > 100
-    pairs = []
-    for number, path in enumerate(SNAPSHOTS):
-        theirs, ours = f"{number}/kafka/{path.name}", f"{number}/kraftool/{path.name}"
-        write(tmp_path / theirs, iter([path.read_bytes()]))
-        write(tmp_path / ours, written(load_state(str(path))))
-        pairs.append((path, theirs, ours))
-    names = [name for _, *both in pairs for name in both]
-    trees = shelltrees.kafka_trees(names, tmp_path)
-    for path, theirs, ours in pairs:
-        assert trees[ours].faults == trees[theirs].faults, path
-        expected, loaded = trees[theirs].nodes, trees[ours].nodes
-        if records_in(tmp_path / ours) != records_in(path):
+    for name, (theirs, ours) in RECORDING.answers().items():
+        data, rewritten = pairs()[name]
+        if records_in(rewritten) != records_in(data):
             # The false record of kraft.version is not written again, and offsets move up by one.
-            assert path.parts[-6:-4] == ("kafka-3.9.1", "upgrade"), path
-            assert records_in(path) == records_in(tmp_path / ours) + 1
-            assert expected.pop(shelltrees.PROVENANCE) != loaded.pop(shelltrees.PROVENANCE)
-        assert loaded == expected, path
+            assert name.startswith("kafka-3.9.1/upgrade/"), name
+            assert records_in(data) == records_in(rewritten) + 1
+            assert theirs.pop("provenance") != ours.pop("provenance")
+        assert ours == theirs, name
 
 
 # --- controllers that start on it ---------------------------------------------------------------
@@ -105,9 +134,14 @@ class Start:
     version: str
     is_dynamic: bool
 
+    def __str__(self) -> str:
+        return f"{self.path} on {self.version}"
+
 
 STARTS = (
-    Start("kafka-4.3.0/dynamic-quorum/node-2/data", "4.3.0", True),
+    pytest.param(
+        Start("kafka-4.3.0/dynamic-quorum/node-2/data", "4.3.0", True), marks=pytest.mark.soak
+    ),
     Start("kafka-4.1.1/static-single/node-1/data", "4.3.0", False),
     Start("kafka-4.4.0/dynamic-quorum/node-3/data", "4.4.0", True),
 )
@@ -160,7 +194,7 @@ def without_new_controller(image: MetadataImage) -> dict[int, Any]:
 
 
 @pytest.mark.interop
-@pytest.mark.parametrize("start", STARTS, ids=lambda start: f"{start.path} on {start.version}")
+@pytest.mark.parametrize("start", STARTS, ids=str)
 def test_a_controller_starts_on_nothing_but_a_snapshot_of_kraftools(
     start: Start, tmp_path: Path
 ) -> None:

@@ -1,7 +1,7 @@
-"""What kraftool says that Kafka does at its start, against a Kafka that starts.
+"""What kraftool says that Kafka does at its start, against a Kafka that started.
 
-Servers of 4.3.0 in one JVM show the main rows. `make soak` shows the variants too, on both
-versions, with a process for each start.
+The main rows are compared with recorded starts of 4.3.0. `make soak` shows the variants too, on
+each version, with a process for each start.
 """
 
 from __future__ import annotations
@@ -14,33 +14,38 @@ from pathlib import Path
 import pytest
 
 from kraftool.reports.findings.kinds import KINDS
-from tests.interop import kafka
+from tests.interop.recorded_starts import RecordedStarts, recording_of_starts
 from tests.interop.start_claims import Claim
 from tests.interop.start_claims_none import NO_START
 from tests.interop.start_claims_quorum import CLAIMS
 from tests.interop.start_damages_quorum import make_voters, peer
 from tests.interop.starts import DYNAMIC, Started, Starts, server
 
+pytestmark = pytest.mark.slow
+
 REPORTS = Path(__file__).parents[2] / "kraftool/reports"
 
 
-@pytest.fixture(scope="module")
-def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starts]:
-    if problem := kafka.available("4.3.0"):
-        pytest.skip(problem)
-    with Starts("4.3.0", tmp_path_factory.mktemp("starts")) as running:
-        yield running
+MAIN = {str(claim): claim for claim in CLAIMS if "4.3.0" in claim.versions and not claim.is_variant}
+RECORDING = recording_of_starts(
+    "starts", "4.3.0", lambda starts, claim: run(starts, MAIN[claim]), tuple(MAIN)
+)
 
 
-def prove(starts: Starts, claim: Claim) -> None:
+def run(starts: Starts, claim: Claim) -> list[Started]:
+    """Damage directories as a claim has it, and start Kafka on them."""
     node = server(starts.copy(claim.base), dynamic=claim.base == DYNAMIC)
     peers = [peer(node, number) for number in range(2, 2 + len(claim.peers))]
     make_voters(node, *peers)
     for damage, damaged in zip((claim.damage, *claim.peers), (node, *peers), strict=True):
         damage(damaged)
-    nodes = starts.start(
+    return starts.start(
         node, *peers, repair=claim.repair, seconds=claim.seconds, writes=claim.writes
     )
+
+
+def prove(starts: Starts, claim: Claim) -> None:
+    nodes = run(starts, claim)
     [started, *_] = nodes
     for check in claim.shows:
         check(started)
@@ -67,13 +72,10 @@ def facts(started: Started) -> dict[str, object]:
     }
 
 
-@pytest.mark.interop
-@pytest.mark.parametrize(
-    "claim",
-    [claim for claim in CLAIMS if "4.3.0" in claim.versions and not claim.is_variant],
-    ids=str,
-)
-def test_kafka_does_what_kraftool_says(starts: Starts, claim: Claim) -> None:
+@pytest.mark.parametrize("claim", MAIN.values(), ids=str)
+def test_kafka_does_what_kraftool_says(tmp_path: Path, claim: Claim) -> None:
+    starts = RecordedStarts(RECORDING, tmp_path)
+    starts.question = str(claim)
     prove(starts, claim)
 
 

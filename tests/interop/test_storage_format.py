@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import stat
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +16,17 @@ import pytest
 
 from kraftool.decoders import properties
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.control import BY_ID, decode_value, read_key
+from kraftool.decoders.control import BY_ID, ControlRecordType, decode_value, read_key
 from kraftool.decoders.segment import scan
 from kraftool.storage.format_levels import starting_levels
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import kraftool
+from tests.interop.recorded import Recording, words
+from tests.interop.shared_jvms import STORAGE_SOURCE
 
-pytestmark = pytest.mark.interop
+pytestmark = pytest.mark.slow
 
-EACH = Path(__file__).parent / "java" / "StorageEach.java"
 VERSIONS = (kafka.TOOLS_VERSION, kafka.NEWEST)
 IDS = ("m4edhskZReujT5KaPved-A", "tZQSAvsjSkG1h6dlBS_MFA")
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"
@@ -137,52 +140,97 @@ def _dated(options: Sequence[str], version: str) -> tuple[str, ...]:
 
 
 def _info_state(folder: Path, state: str) -> str:
-    """A node's directories in some state; the path of the settings."""
+    """A node's directories in some state, always with the same bytes; the path of the settings."""
     file = _settings(folder, {**DYNAMIC, "log.dirs": "a,b/below,c"})
     if state == "not formatted":
         (folder / "a").mkdir()
         (folder / "c").mkdir()
     elif state != "nothing":
-        assert kraftool(*_format_words(file, ("-s", "-r", "4.4"))).returncode == 0
-    meta = folder / "c" / "meta.properties"
-    if state == "of two clusters":
-        meta.write_text(meta.read_text().replace(CLUSTER, "another"))
-    elif state == "a file":
-        meta.unlink()
+        for number, name in enumerate(("a", "b/below", "c")):
+            (folder / name).mkdir(parents=True)
+            cluster = "another" if (state, name) == ("of two clusters", "c") else CLUSTER
+            (folder / name / "meta.properties").write_text(
+                f"version=1\ncluster.id={cluster}\nnode.id=1\ndirectory.id={'abc'[number] * 21}A\n"
+            )
+    if state == "a file":
+        (folder / "c" / "meta.properties").unlink()
         (folder / "c").rmdir()
         (folder / "c").write_text("")
     return file
 
 
+PLACE = "/node"
+"""In the recordings, in place of the folder."""
+
+
+def _asked(version: str) -> dict[str, Any]:
+    """What kafka-storage of a release answers, and what it writes."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        runs = {
+            name: _format_words(_settings(root / name, given), options)
+            for name, (given, options) in {**FORMATS, **OF_43_ONLY, **REFUSED}.items()
+        }
+        runs |= {name: list(words) for name, words in TABLES.items()}
+        runs |= {state: ["info", "-c", _info_state(root / state, state)] for state in INFO}
+        lines = "".join(json.dumps(words) + "\n" for words in runs.values())
+        done = kafka.run_source(version, STORAGE_SOURCE, stdin=lines.encode(), check=True)
+        text = done.stdout.decode().replace(str(root), PLACE)
+        answers = dict(zip(runs, map(json.loads, text.splitlines()), strict=True))
+        return {
+            name: {**answer, "files": _content(root / name) if name in FORMATS | OF_43_ONLY else {}}
+            for name, answer in answers.items()
+        }
+
+
+def _questions() -> dict[str, bytes]:
+    """What is asked. Directories of `info` are written by this file."""
+    formats = {**FORMATS, **OF_43_ONLY, **REFUSED}
+    with tempfile.TemporaryDirectory() as root:
+        for state in INFO:
+            _info_state(Path(root) / state, state)
+        files = {
+            str(path.relative_to(root)): path.read_bytes().replace(root.encode(), PLACE.encode())
+            for path in Path(root).rglob("*")
+            if path.is_file()
+        }
+    return {**words([formats, TABLES, INFO]), **files}
+
+
+def _in_order(answer: dict[str, Any]) -> dict[str, Any]:
+    """It formats directories in any order."""
+    return {**answer, "out": sorted(answer["out"].splitlines())}
+
+
+RECORDINGS = [
+    Recording(
+        name="storage",
+        release=version,
+        command="kafka-storage format, info, version-mapping, feature-dependencies",
+        sources=(STORAGE_SOURCE,),
+        about=_questions,
+        ask=partial(_asked, version),
+        comparable=_in_order,
+    )
+    for version in VERSIONS
+]
+
+
 @dataclass(frozen=True)
 class Theirs:
-    """What kafka-storage of a release did: the answers by name, and where it wrote."""
+    """What kafka-storage of a release did: the answers by name."""
 
     version: str
-    root: Path
     answers: dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
-def theirs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Theirs:
-    version = request.param
-    if problem := kafka.available(version):
-        pytest.skip(problem)
-    root = tmp_path_factory.mktemp("theirs")
-    runs = {
-        name: _format_words(_settings(root / name, given), options)
-        for name, (given, options) in {**FORMATS, **OF_43_ONLY, **REFUSED}.items()
-    }
-    runs |= {name: list(words) for name, words in TABLES.items()}
-    runs |= {state: ["info", "-c", _info_state(root / state, state)] for state in INFO}
-    lines = "".join(json.dumps(words) + "\n" for words in runs.values())
-    done = kafka.run_source(version, EACH, stdin=lines.encode(), check=True)
-    answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
-    return Theirs(version, root, dict(zip(runs, answers, strict=True)))
+@pytest.fixture(scope="module", params=RECORDINGS, ids=lambda recording: recording.release)
+def theirs(request: pytest.FixtureRequest) -> Theirs:
+    return Theirs(request.param.release, request.param.answers())
 
 
 def _content(folder: Path) -> dict[str, Any]:
-    """Every file that a format left, as what it means; times and ids by lot left out."""
+    """Every file that a format left, as what it means in JSON; times and ids by lot left out."""
     content: dict[str, Any] = {}
     for path in sorted(folder.rglob("*")):
         if path.name == "server.properties" or path.is_dir():
@@ -199,7 +247,12 @@ def _content(folder: Path) -> dict[str, Any]:
         else:
             batches = [*map(_batch, scan(_reader(data)))]
             content[str(path.relative_to(folder))] = (mode, len(data), batches)
-    return content
+    as_json: dict[str, Any] = json.loads(json.dumps(content, default=_hex))
+    return as_json
+
+
+def _hex(value: bytes | ControlRecordType) -> str:
+    return value.hex() if isinstance(value, bytes) else value.label
 
 
 def _reader(data: bytes) -> Callable[[int, int], bytes]:
@@ -239,8 +292,8 @@ def test_the_files_are_those_that_kafka_storage_writes(
     options = _dated(options, theirs.version)
     done = kraftool(*_format_words(_settings(tmp_path / name, given), options))
     assert done.returncode == 0, done.stderr
-    assert _content(tmp_path / name) == _content(theirs.root / name)
-    lines = answer["out"].replace(str(theirs.root), str(tmp_path)).splitlines()
+    assert _content(tmp_path / name) == answer["files"]
+    lines = answer["out"].replace(PLACE, str(tmp_path)).splitlines()
     lines = [line for line in lines if line.startswith("Formatting")]
     assert sorted(done.stdout.splitlines()) == sorted(lines)
     assert "canary-secret" not in done.stdout + done.stderr
@@ -265,18 +318,19 @@ def test_the_tables_are_those_of_kafka_storage(name: str, theirs: Theirs) -> Non
 
 
 @pytest.mark.parametrize("state", INFO)
-def test_info_says_what_kafka_storage_says(state: str, theirs: Theirs) -> None:
+def test_info_says_what_kafka_storage_says(state: str, theirs: Theirs, tmp_path: Path) -> None:
     answer = theirs.answers[state]
-    file = str(theirs.root / state / "server.properties")
-    done = kraftool("storage", "info", "-c", file)
-    assert (done.returncode, done.stdout) == (answer["code"], answer["out"])
+    done = kraftool("storage", "info", "-c", _info_state(tmp_path / state, state))
+    out = done.stdout.replace(str(tmp_path), PLACE)
+    assert (done.returncode, out) == (answer["code"], answer["out"])
     assert done.returncode == (0 if state == "formatted" else 1)
 
 
+@pytest.mark.interop
 @pytest.mark.parametrize(
     ("version", "release"),
     [
-        ("3.9.1", "3.9"),
+        pytest.param("3.9.1", "3.9", marks=pytest.mark.soak),
         pytest.param("4.3.0", "4.3", marks=pytest.mark.soak),
         pytest.param("4.4.0", "4.3", marks=pytest.mark.soak),
         ("4.4.0", "4.4"),
@@ -322,6 +376,7 @@ def _formatted_for_4_4(cluster: Cluster) -> Node:
     return node
 
 
+@pytest.mark.interop
 @pytest.mark.soak
 def test_kafka_3_9_ends_on_what_is_formatted_for_4_4(tmp_path: Path) -> None:
     if problem := kafka.available("3.9.1"):
@@ -341,6 +396,7 @@ def test_kafka_3_9_ends_on_what_is_formatted_for_4_4(tmp_path: Path) -> None:
         assert "No MetadataVersion with feature level" in process.output()
 
 
+@pytest.mark.interop
 @pytest.mark.soak
 def test_kafka_4_3_passes_over_what_is_formatted_for_4_4(tmp_path: Path) -> None:
     """It begins with levels of its own, and without the users that were asked for."""

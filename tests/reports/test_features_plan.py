@@ -1,7 +1,8 @@
 """What a change of features meets: each rule of Kafka 4.3's controller, with its near miss.
 
-The verdicts of a real controller are compared in tests/interop/test_features.py; here are the rules
-that one node alone cannot show: several nodes, absent voters, older software, what is lost.
+The verdicts of a real controller are compared in tests/interop/test_feature_verdicts.py; here are
+the rules that one node alone cannot show: several nodes, absent voters, older software, what is
+lost.
 """
 
 from __future__ import annotations

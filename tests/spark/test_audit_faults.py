@@ -311,7 +311,7 @@ def test_what_nobody_expected_in_one_directory_is_a_finding(
 
     quorum(tmp_path / "cluster")
 
-    def failing(path: str, progress: object, *, replays: bool) -> None:
+    def failing(path: str, progress: object) -> None:
         raise ZeroDivisionError("secret")
 
     monkeypatch.setattr(examine_module, "read_once", failing)

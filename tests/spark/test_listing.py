@@ -36,7 +36,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         taken.append(len(looks))
         return listed(job, looks)
 
-    monkeypatch.setattr(search, "far_among", lambda paths: [True] * len(paths))
+    monkeypatch.setattr(search, "is_far", lambda look: True)
     monkeypatch.setattr(search, "JOB_FROM", 2)
     monkeypatch.setattr(ListingJob, "__call__", counted)
     return taken
@@ -55,7 +55,7 @@ def test_results_are_in_the_order_of_the_looks_whichever_task_has_them(
     for number in range(count):
         (tmp_path / f"{number}").mkdir()
     looks = [
-        FolderLook(root=str(tmp_path), path=f"{number}", depth=1, options="", in_thread=False)
+        FolderLook(root=str(tmp_path), path=f"{number}", depth=1, options="")
         for number in range(count)
     ]
     session: Any = InProcess()

@@ -14,7 +14,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from kraftool.arrow.columns import column_of, record_types
 from kraftool.arrow.fleet import with_batches
-from kraftool.arrow.reading import row_reader
+from kraftool.arrow.reading import rows_of_batches
 from kraftool.arrow.search import find_fleet
 from kraftool.arrow.settings import read_settings
 from kraftool.arrow.splits import Split, splits_of
@@ -47,8 +47,9 @@ def _rows(source: str, splits: list[Split], **more: Any) -> list[Row]:
     options = {"path": "x", **more}
     variant = options.get("variant") == "true"
     arrow = to_arrow_schema(spark_schema(source, variant=variant), timezone="UTC")
-    reader = row_reader(source, arrow, read_settings(options, source), MAKERS)
-    return [row for batch in reader.read(splits) for row in batch.to_pylist()]
+    settings = read_settings(options, source)
+    batches = rows_of_batches(source, arrow, settings, splits, makers=MAKERS)
+    return [row for batch in batches for row in batch.to_pylist()]
 
 
 def _dumped(splits: list[Split], *, show_secrets: bool = False) -> Iterator[Row]:

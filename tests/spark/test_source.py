@@ -126,7 +126,8 @@ def test_a_stream_that_is_used_twice_has_all_its_rows(
     path = str(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-1")
     frame = _load(spark, path)
     total, some = frame.count(), frame.where(CHANGES).count()
-    rows = spark.readStream.format("kraft").load(path)
+    stream = spark.readStream.format("kraft").option("stateLocation", str(tmp_path / "state"))
+    rows = stream.load(path)
     chosen = rows.where(CHANGES)
     query = (
         chosen.withColumn("half", lit("some"))
@@ -152,7 +153,7 @@ def test_options_narrow_a_stream_as_they_narrow_a_table(
     assert {row[0] for row in expected} == {1, 2}
     query = (
         spark.readStream.format("kraft")
-        .options(**options)
+        .options(**options, stateLocation=str(tmp_path / "state"))
         .load(path)
         .select(*columns)
         .writeStream.format("parquet")
@@ -216,6 +217,8 @@ def test_options_that_cannot_be_meant_are_refused(spark: "SparkSession") -> None
     ):
         with pytest.raises(AnalysisException, match=message):
             _load(spark, SINGLE, **options)
+    with pytest.raises(AnalysisException, match="a stream requires stateLocation"):
+        spark.readStream.format("kraft").load(SINGLE)
     with pytest.raises(AnalysisException, match="the column offset is bigint"):
         spark.read.format("kraft").schema("offset int").load(SINGLE).count()
 

@@ -18,8 +18,6 @@ from kraftool.commands.output import ColorWhen, Output
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kraftool.spark.job_progress import StagedProgress
-
 DEPTH = 6
 """As `kraftool.arrow.search` has it, which is not imported for a help text."""
 
@@ -125,49 +123,30 @@ def check_files(**files: str) -> None:
 
 
 @contextmanager
-def spark_run(
-    to: Output,
-    engine: EngineOptions,
-    app: str,
-    *,
-    classic_only: bool = True,
-    stages: StagedProgress | None = None,
-) -> Iterator[SparkSession]:
-    """A Spark session with a bar of the tasks of all jobs that run in it; signals end it. With
-    `stages` the bar has the stage of the pipeline and its directories."""
+def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSession]:
+    """A Spark session with a bar of the tasks of all jobs that run in it; signals end it."""
     from kraftool.spark.ending import ended_by_signals
-    from kraftool.spark.job_progress import JobProgress, connect_watched, watched
+    from kraftool.spark.job_progress import JobProgress, watched
     from kraftool.spark.values import is_connect
 
-    unit = "tasks" if stages is None else "directories"
     with (
         ended_by_signals() as ending,
-        to.task_progress("starting Spark", lines=True, unit=unit) as progress,
-        spark_session(engine, app, classic_only) as spark,
+        to.task_progress("starting Spark", lines=True) as progress,
+        spark_session(engine, app, False) as spark,
     ):
-        if stages is not None:
-            stages.report = lambda stage, done, total: progress(f"{app}: {stage}", done, total)
 
         def tell(now: JobProgress) -> None:
-            if stages is not None:
-                stages(now)
-            else:
-                progress(app, now.tasks_done, now.tasks)
+            progress(app, now.tasks_done, now.tasks)
 
         if is_connect(spark):
 
             def interrupt() -> None:
                 spark.interruptAll()
 
-            with connect_watched(spark, tell), ending.working(interrupt):
+            with ending.working(interrupt):
                 yield spark
         else:
-            with (
-                watched(spark, tell, steady=not to.is_watched) as tell_now,
-                ending.working(spark.sparkContext.cancelAllJobs),
-            ):
-                if stages is not None:
-                    stages.refresh = tell_now
+            with watched(spark, tell), ending.working(spark.sparkContext.cancelAllJobs):
                 yield spark
         progress("stopping Spark", 0, 0)
 

@@ -224,20 +224,18 @@ class StreamRun:
         asked: Stopping,
         progress: Callable[[str, int, int], None],
     ) -> None:
-        from kraftool.spark.live.lag import Pace
-
         is_console = self.target.kind == "console"
         table = LiveTable(self.output, self.zone)
-        pace = Pace(run.query)
         for rows in run.tables(lambda: asked.terminated):
             if asked.interrupted or (is_console and self.output.is_abandoned):
                 return
             if rows is not None:
                 self._show(rows, table)
                 self.output.flush()
-            elif self.output.is_watched and self._is_free and pace.look():
-                progress(pace.words(), pace.rows, 0)
-        progress("stopping Spark", pace.rows, 0)
+            elif self.output.is_watched and self._is_free and (last := run.query.lastProgress):
+                rows_per_s = float(last["processedRowsPerSecond"] or 0)
+                progress(f"micro-batch {last['batchId']}: {rows_per_s:,.0f} rows/s", 0, 0)
+        progress("stopping Spark", 0, 0)
 
     @property
     def _is_free(self) -> bool:

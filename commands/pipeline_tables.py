@@ -112,7 +112,7 @@ def _written(to: Output, wanted: TablesRequest, engine: EngineOptions) -> Tables
     def start() -> AbstractContextManager[SparkSession]:
         from kraftool.commands.pipeline_options import spark_run
 
-        return spark_run(to, engine, "tables", classic_only=False)
+        return spark_run(to, engine, "tables")
 
     return with_one_retry(to, lambda: write_tables(wanted, start))
 

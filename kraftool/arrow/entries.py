@@ -8,28 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kraftool.arrow.narrowing import Narrowing
 from kraftool.arrow.splits import Split
-from kraftool.decoders import schema
-from kraftool.decoders.batch import Record, RecordBatch
-from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import DecodeError, Fault, KraftoolError
-from kraftool.decoders.log_record import (
-    LogRecord,
-    decode_batch,
-    decode_control,
-    decode_data,
-    decode_metadata,
-)
-from kraftool.decoders.redact import SENSITIVE_KEYS, redact
+from kraftool.decoders.log_record import LogRecord, decode_batch
+from kraftool.decoders.redact import SENSITIVE_KEYS
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState, batch_of
-from kraftool.reports.logs.dump import BatchEntry, Entry, LogDump, type_words
+from kraftool.reports.logs.dump import BatchEntry, Entry, LogDump, masked
 
 if TYPE_CHECKING:
     from kraftool.arrow.native_columns import NativeColumns, NativeRows
@@ -53,21 +42,6 @@ def type_text(item: LogRecord) -> str:
     if name:
         return name
     return f"UNKNOWN({item.api_key if item.api_key is not None else '?'})"
-
-
-@cache
-def _keys_of(types: frozenset[str]) -> tuple[frozenset[int], bool]:
-    """The api keys of data record types, and if a control type is among them."""
-    keys = (
-        schema.message(name).api_key
-        for name in schema.names("metadata")
-        if types & (type_words(name) | type_words(schema.record_type(name)))
-    )
-    control = any(
-        types & (type_words(record_type.label) | type_words(record_type.message))
-        for record_type in ControlRecordType
-    )
-    return frozenset(key for key in keys if key is not None), control
 
 
 class EntryReader:
@@ -94,9 +68,7 @@ class EntryReader:
         self._rows = narrowing.wants_kind("batch" if batches_only else "record")
         selection = narrowing.selection
         self._selected = LogDump(selection) if selection.looks_into_records else None
-        self._keys = _keys_of(selection.types) if selection.types else None
         self._whole = self._rows and not batches_only and self._selected is None
-        self._any_batch = narrowing.takes_all_batches
 
     def of(self, split: Split) -> Iterator[Entry | NativeRows]:
         """The entries of one range that are wanted; a file that cannot be read is a problem."""
@@ -147,12 +119,10 @@ class EntryReader:
             return
         assert batch is not None, "what is not faulty is a batch"
         sound = not isinstance(item, Faulty)
-        wanted = self._rows and (self._any_batch or self._narrowing.may_hold(batch, sound=sound))
+        wanted = self._rows and self._narrowing.may_hold(batch, sound=sound)
         plain = self._plain(file, item) if wanted and self._whole else None
         if plain is not None:
             yield plain
-        elif wanted and self._keys is not None and not self._problems:
-            yield from self._of_types(file, batch, *self._keys, valid=sound)
         elif wanted or self._problems:
             yield from self._looked_into(file, item, wanted=wanted)
 
@@ -173,7 +143,7 @@ class EntryReader:
         if any(map(_error, records)):
             return None
         if not self._show_secrets and not SENSITIVE_KEYS.isdisjoint(map(_api_key, records)):
-            records = [self._masked(record) for record in records]
+            records = list(map(masked, records))
         return BatchEntry(file, batch, True, records)
 
     def _looked_into(self, file: str, item: Item, *, wanted: bool) -> Iterator[Entry]:
@@ -187,52 +157,3 @@ class EntryReader:
                 yield replace(entry, records=chosen)
             elif wanted:
                 yield entry
-
-    def _of_types(
-        self, file: str, batch: RecordBatch, keys: frozenset[int], control: bool, *, valid: bool
-    ) -> Iterator[BatchEntry]:
-        """The records of some types alone; the others are not decoded."""
-        if batch.is_control:
-            if not control:
-                return
-            log_records: Iterator[LogRecord] = map(decode_control, batch.records())
-        elif keys:
-            prefixes = frozenset(b"\x01" + bytes([key]) for key in keys if key < 0x80)
-            log_records = decode_data(
-                record for record in batch.records() if _may_be(record, prefixes, keys)
-            )
-        else:
-            return
-        first = True
-        while True:
-            part: list[LogRecord] = []
-            ended = False
-            try:
-                part.extend(islice(log_records, _PART))
-            except DecodeError:
-                ended = True  # a problem of the file, which is told elsewhere
-            ended = ended or len(part) < _PART
-            wanted = part if self._selected is None else filter(self._selected.selects, part)
-            records = [self._masked(record) for record in wanted]
-            if records:
-                yield BatchEntry(file, batch, valid, records, continued=not first)
-                first = False
-            if ended:
-                return
-
-    def _masked(self, item: LogRecord) -> LogRecord:
-        if self._show_secrets or item.is_control or item.data is None:
-            return item
-        if item.api_key not in SENSITIVE_KEYS:
-            return item
-        return item._replace(data=redact(item.name, item.data))
-
-
-def _may_be(record: Record, prefixes: frozenset[bytes], keys: frozenset[int]) -> bool:
-    """True if a record is of one of the types; a frame of unusual form is decoded to know."""
-    value = record.value
-    if value is None or len(value) < 2:
-        return False
-    if value[0] == 1 and value[1] < 0x80:
-        return value[:2] in prefixes
-    return decode_metadata(record).api_key in keys

@@ -21,6 +21,8 @@ from kraftool.storage.source import ByteSource, FileSource, cannot_open
 class LocalFiles:
     """The files below a local folder, or one local file. Paths are relative, with `/`."""
 
+    takes_threads = True
+
     def __init__(self, root: str) -> None:
         self._root = root
 

@@ -76,12 +76,6 @@ class Narrowing:
         """True if rows of a kind are wanted."""
         return self.kinds is None or kind in self.kinds
 
-    @property
-    def takes_all_batches(self) -> bool:
-        """True if no batch can be passed over by its header."""
-        by_type = Selection(types=self.selection.types)
-        return self.epochs == (None, None) and self.selection == by_type
-
     def may_hold(self, batch: RecordBatch, *, sound: bool) -> bool:
         """True if a batch can have records that are wanted, by its header.
 
@@ -98,7 +92,8 @@ def narrowing_of(given: Mapping[str, str], source: str) -> Narrowing:
     """Read the options of a source. `given` has their names in lower case. Raises KraftoolError."""
     given = _as_choices(given)
     chosen = [name for name in CHOICES if name in given]
-    understood = _understood(source)
+    own = _OF_FILES if record_of(source) is None else _OF_FILES | _OF_RECORDS
+    understood = _UNDERSTOOD.get(source, own)
     for name in chosen:
         if name not in understood:
             known = ", ".join(choice for choice in CHOICES if choice in understood)
@@ -167,12 +162,6 @@ def _offset(text: str, name: str) -> int | None:
             hint=f'as JSON: {{"{METADATA_TOPIC}": {{"0": 1000}}}}',
         )
     return int(text)
-
-
-def _understood(source: str) -> frozenset[str]:
-    if record_of(source) is not None:
-        return _OF_FILES | _OF_RECORDS
-    return _UNDERSTOOD.get(source, _OF_FILES)
 
 
 def _several(

@@ -129,23 +129,7 @@ def _batches_of(
             source, arrow, part.splits, part.unread, newest=part.newest, show_secrets=secrets
         )
     else:
-        yield from row_reader(source, arrow, settings, makers).read(part.splits, part.unread)
-
-
-class RowReader:
-    """Turns ranges into Arrow batches with the columns of one schema."""
-
-    def __init__(
-        self, source: str, arrow: ArrowSchema, makers: Mapping[str, Maker], chunks: ChunkReader
-    ) -> None:
-        self._source, self._arrow, self._makers, self._chunks = source, arrow, makers, chunks
-
-    def read(self, splits: Sequence[Split], unread: Sequence[Unread] = ()) -> Iterator[ArrowBatch]:
-        """The rows of ranges, one after the other; a problem for each folder that is unread."""
-        problems = [(Fault(reason=place.reason), _nowhere(place)) for place in unread]
-        for chunk in self._chunks.read(splits, problems):
-            if chunk.has_rows:
-                yield chunk.batch(self._source, self._arrow, self._makers)
+        yield from rows_of_batches(source, arrow, settings, part.splits, part.unread, makers)
 
 
 def _nowhere(place: Unread) -> Split:
@@ -163,17 +147,28 @@ def _nowhere(place: Unread) -> Split:
     )
 
 
-def row_reader(
+def rows_of_batches(
     source: str,
     arrow: ArrowSchema,
     settings: SourceOptions,
+    splits: Sequence[Split],
+    unread: Sequence[Unread] = (),
     makers: Mapping[str, Maker] = rows.NO_MAKERS,
-) -> RowReader:
-    """The reader of a source whose rows come from batches."""
+) -> Iterator[ArrowBatch]:
+    """The rows of a source that come from batches, range after range; a problem for each folder
+    that is unread."""
+    problems = [(Fault(reason=place.reason), _nowhere(place)) for place in unread]
+    for chunk in _chunk_reader(source, arrow, settings, makers).read(splits, problems):
+        if chunk.has_rows:
+            yield chunk.batch(source, arrow, makers)
+
+
+def _chunk_reader(
+    source: str, arrow: ArrowSchema, settings: SourceOptions, makers: Mapping[str, Maker]
+) -> ChunkReader:
     secrets, narrowing = settings.show_secrets, settings.narrowing
     if source == BATCHES:
-        entries = EntryReader(narrowing, batches_only=True)
-        return RowReader(source, arrow, makers, ChunkReader(entries, batches_only=True))
+        return ChunkReader(EntryReader(narrowing, batches_only=True), batches_only=True)
     # What is wrong in a record is known only when it is decoded.
     frames_only = (
         source == RECORDS
@@ -193,7 +188,7 @@ def row_reader(
             chosen=None if record is None else {record: fields_for(record, names)},
         )
     entries = EntryReader(narrowing, show_secrets=secrets, frames_only=frames_only, native=native)
-    return RowReader(source, arrow, makers, ChunkReader(entries, show_secrets=secrets))
+    return ChunkReader(entries, show_secrets=secrets)
 
 
 @contextmanager

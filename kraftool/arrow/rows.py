@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from kraftool.arrow.fleet import FleetDirectory
-from kraftool.arrow.timestamps import instants
+from kraftool.arrow.narrowing import FIRST_MS, LAST_MS
 from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
 from kraftool.reports.text.printable import file_text
 
@@ -80,6 +80,13 @@ class Rows:
         if payloads is None:
             return make([None] * self.count, kind)
         return make(payloads.cast(pa.binary()).to_pylist(), kind)
+
+
+def instants(milliseconds: Array, kind: ArrowType) -> Array:
+    """Milliseconds to Spark's microseconds; null where no calendar reaches."""
+    mask = pc.and_(pc.greater_equal(milliseconds, FIRST_MS), pc.less_equal(milliseconds, LAST_MS))
+    whole = pc.if_else(mask, milliseconds, pa.scalar(None, pa.int64()))
+    return pc.multiply(whole, 1000).cast(kind)
 
 
 def repeated(value: Any, count: int, kind: ArrowType) -> Array:

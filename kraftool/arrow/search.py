@@ -1,9 +1,8 @@
 """The search for all files that PATHs lead to, look after look.
 
-Owns who looks, and what counts where several looks find the same. Looks go level by level: those
-that may have to wait for another machine go to threads, very many of them to a job, the others one
-after the other. The results are put together in the order of the names, whoever finished first. It
-refuses to know what a look recognizes: see `search_steps.py`.
+Owns who looks, and what counts where several looks find the same. Looks go level by level, to
+threads; very many behind URLs go to a job. The results are put together in the order of the names,
+whoever finished first. It refuses to know what a look recognizes: see `search_steps.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import orjson
 
 from kraftool.arrow.fleet import Empty, Fleet, FleetFile, Unread, files_of
 from kraftool.arrow.local_folders import missing
-from kraftool.arrow.remote_paths import far_among
 from kraftool.arrow.search_steps import Home, Look, PathLook, SearchResult, fixed_part, has_pattern
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.remote import is_url, shown_url
@@ -25,7 +23,7 @@ from kraftool.storage.remote import is_url, shown_url
 DEPTH = 6
 """How many folders below a root a data directory is looked for."""
 THREADS = 16
-"""So many looks at other machines at the same time: each is a round trip."""
+"""So many looks at the same time: each may be a round trip to another machine."""
 JOB_FROM = 2000
 """From so many looks at other machines on, a job on two cores saves what its start costs."""
 
@@ -85,11 +83,12 @@ def _of_paths(
     paths: Sequence[str], depth: int, options: Mapping[str, Any] | None, job: LookJob | None
 ) -> list[SearchResult]:
     text = _text_of(options)
-    looks = [
-        PathLook(path=path, depth=depth, options=text, is_far=is_far)
-        for path, is_far in zip(paths, far_among(paths), strict=True)
-    ]
-    return explored(looks, job)
+    return explored([PathLook(path=path, depth=depth, options=text) for path in paths], job)
+
+
+def is_far(look: Look) -> bool:
+    """True if another machine answers, whatever the look asks for."""
+    return not isinstance(look, PathLook) and look.in_thread and is_url(look.root)
 
 
 def explored(looks: Sequence[Look], job: LookJob | None = None) -> list[SearchResult]:
@@ -102,7 +101,7 @@ def explored(looks: Sequence[Look], job: LookJob | None = None) -> list[SearchRe
             pending = list(chain.from_iterable(found.next_looks for found in level))
             if not pending:
                 return first
-            if job is not None and sum(look.in_thread for look in pending) >= JOB_FROM:
+            if job is not None and sum(map(is_far, pending)) >= JOB_FROM:
                 results, level = job(pending), []
             else:
                 results = level = _all_found(pending, threads)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import ClassVar
 
 from kraftool.arrow.fleet import Empty, FleetDirectory, FleetFile, Unread, files_of
 from kraftool.arrow.local_folders import Files, missing
@@ -28,7 +29,7 @@ from kraftool.storage.entry import (
     root_order,
 )
 from kraftool.storage.paths import LocationKind, open_path
-from kraftool.storage.remote import RemoteFiles, RemoteItem, is_url, shown_url
+from kraftool.storage.remote import RemoteItem, is_url, shown_url
 
 _PATTERN = re.compile(r"[*?\[]")
 # Any program may have a .lock.
@@ -98,12 +99,7 @@ class PathLook:
     path: str = field(repr=False)
     depth: int
     options: str = field(repr=False)
-    is_far: bool
-    """True if another machine may answer for this place."""
-
-    @property
-    def in_thread(self) -> bool:
-        return self.is_far
+    in_thread: ClassVar[bool] = True
 
     def found(self) -> SearchResult:
         try:
@@ -126,35 +122,31 @@ class PathLook:
         raise missing(shown_url(self.path))
 
     def _match(self, root: str, path: str) -> MatchLook:
-        return MatchLook(
-            root=root,
-            path=path,
-            depth=self.depth,
-            options=self.options,
-            in_thread=_in_thread(root, self.options, is_far=self.is_far),
-        )
-
-
-def _in_thread(root: str, options: str, *, is_far: bool) -> bool:
-    """True if several threads may, and should, look below a root at the same time."""
-    if not is_url(root):
-        return is_far
-    try:
-        files = files_of(root, options)
-        return isinstance(files, RemoteFiles) and files.takes_threads
-    except KraftoolError:
-        return False  # the look itself says why
+        return MatchLook(root=root, path=path, depth=self.depth, options=self.options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatchLook:
-    """A look at what a PATH names, or one of those that its pattern matches."""
+class _BelowRoot:
+    """A look at a place below a root."""
 
     root: str = field(repr=False)
     path: str
     depth: int
+    """How many folders below this one may be looked into."""
     options: str = field(repr=False)
-    in_thread: bool
+
+    @property
+    def in_thread(self) -> bool:
+        """True if several threads may look below the root at the same time."""
+        try:
+            return files_of(self.root, self.options).takes_threads
+        except KraftoolError:
+            return False  # the look itself says why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchLook(_BelowRoot):
+    """A look at what a PATH names, or one of those that its pattern matches."""
 
     def found(self) -> SearchResult:
         files = files_of(self.root, self.options)
@@ -176,7 +168,6 @@ class MatchLook:
                 path=item.path,
                 depth=self.depth,
                 options=self.options,
-                in_thread=self.in_thread,
                 is_named=True,
             ).found()
         return self._one_file(item)
@@ -187,10 +178,7 @@ class MatchLook:
             location = open_path(shown)
             if location.kind is LocationKind.PROPERTIES:
                 return PathLook(
-                    path=location.directory,
-                    depth=self.depth,
-                    options=self.options,
-                    is_far=self.in_thread,
+                    path=location.directory, depth=self.depth, options=self.options
                 ).found()
             if location.kind is LocationKind.TAR:
                 raise KraftoolError(
@@ -216,15 +204,9 @@ class MatchLook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FolderLook:
+class FolderLook(_BelowRoot):
     """A look into a folder: at a data directory, a partition's folder, or for folders below."""
 
-    root: str = field(repr=False)
-    path: str
-    depth: int
-    """How many folders below this one may be looked into."""
-    options: str = field(repr=False)
-    in_thread: bool
     is_named: bool = False
 
     def found(self) -> SearchResult:
@@ -310,13 +292,7 @@ class FolderLook:
                 if not f"{here}/".startswith(f"{os.path.realpath(files.shown(link.path))}/")
             ]
             folders = [*(folder for folder in folders if folder not in links), *away]
-        below = partial(
-            FolderLook,
-            root=self.root,
-            depth=self.depth - 1,
-            options=self.options,
-            in_thread=self.in_thread,
-        )
+        below = partial(FolderLook, root=self.root, depth=self.depth - 1, options=self.options)
         return [below(path=folder.path) for folder in folders]
 
 

@@ -1,6 +1,6 @@
 """The options of the sources, read once and checked.
 
-Owns their names and defaults. Spark does not keep the case of names; `CHOICES` has them as users
+Owns their names and defaults. Spark does not keep the case of names; `NAMES` has them as users
 write them. `narrowing.py` owns those that choose rows.
 """
 
@@ -22,28 +22,11 @@ from kraftool.arrow.search import DEPTH
 from kraftool.arrow.splits import SPLIT_BYTES
 from kraftool.decoders.errors import KraftoolError
 
-CHOICES = {
-    "path": "path to read: a directory, a folder that contains many, a pattern, a file, a URL",
-    "paths": "several, as a JSON list; load() writes it",
-    "columns": "only these columns, separated by commas; others are not produced",
-    "snapshots": "true: the checkpoints of directories too",
-    "showSecrets": "true: nothing is masked",
-    "splitBytes": "how much of a large file one task reads",
-    "depth": "maximum search depth below a root",
-    "variant": "true: a column data has the payload as VARIANT",
-    "findings": "false: kraft.files counts no findings, kraft.live has none",
-    "storageOptions": "settings for fsspec and URLs, as a JSON object",
-    "rows": "of the format kraft: records, batches, partitions, a record type, and so on",
-    "startingOffsets": "earliest, the first offset of a table, or latest for a new stream",
-    "endingOffsets": "of a table: latest, or the offset before which it ends",
-    "startingTimestamp": "as since",
-    "endingTimestamp": "as until, but the time itself is not included",
-    "maxBytesPerTrigger": "about how much a micro-batch of a stream reads at most",
-    "stateLocation": "folder for the state of a stream; its offsets name an entry there",
-    **narrowing.CHOICES,
-}
-
-
+NAMES = (
+    "path", "paths", "columns", "snapshots", "showSecrets", "splitBytes", "depth", "variant",
+    "findings", "storageOptions", "rows", "startingOffsets", "endingOffsets", "startingTimestamp",
+    "endingTimestamp", "maxBytesPerTrigger", "stateLocation", *narrowing.CHOICES,
+)  # fmt: skip
 _TABLES = "provider"
 """The property that Spark hands on only for tables of its catalog."""
 
@@ -72,12 +55,12 @@ class SourceOptions:
 def read_settings(options: Mapping[str, str], source: str = RECORDS) -> SourceOptions:
     """Read the options of a source as Spark passes them. Raises KraftoolError for a wrong one."""
     given = {key.lower(): value for key, value in options.items()}
-    known = {name.lower(): name for name in CHOICES}
-    unknown = sorted(given.keys() - known.keys())
+    known = {name.lower() for name in NAMES}
+    unknown = sorted(given.keys() - known)
     if unknown:
         raise KraftoolError(
             f"an option that kraft does not know: {unknown[0]}",
-            hint=f"it knows {', '.join(CHOICES)}",
+            hint=f"it knows {', '.join(NAMES)}",
         )
     text = given.get("paths") or given.get("path") or ""
     paths = tuple(split_paths(text)) if text else ()

@@ -2,9 +2,8 @@
 together.
 
 Owns finding the borders without decoding anything. A border is a place at which a walk over the
-whole file would be too, so that the ranges together give what the whole file gives, around
-damage as well: headers are walked as long as they follow on each other, and where they do not the
-walk itself says where the next batch is.
+whole file would be too, so that the ranges together give what the whole file gives, around damage
+as well: the offset index leads to one, or the walk itself.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
-from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
+from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.indexes import OffsetIndex, decode_offset_index
 from kraftool.decoders.segment import ReadAt, plausible
@@ -29,10 +28,9 @@ MOST_FILES = 200
 _FEWEST_TASKS = 16
 """A fleet of small files is still spread over so many tasks, for as many cores."""
 _SMALLEST_TASK = 1 << 20
-_CHUNK = 256 << 10
 _LARGEST_INDEX = 64 << 20
 _TRIES = 4
-"""Index entries that are tried before the headers are walked."""
+"""Index entries that are tried before the batches are walked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,117 +47,6 @@ class Split:
         return (self.file.size if self.stop is None else self.stop) - self.start
 
 
-class _Headers:
-    """Reads batch headers here and there, a chunk at a time."""
-
-    def __init__(self, read_at: ReadAt) -> None:
-        self._read_at, self._start, self._data = read_at, 0, b""
-
-    def at(self, position: int) -> BatchHeader | None:
-        """The header at a position, if one can be there."""
-        at = position - self._start
-        if at < 0 or at + HEADER_SIZE > len(self._data):
-            self._start, self._data = position, self._read_at(position, _CHUNK)
-            at = 0
-            if len(self._data) < HEADER_SIZE:
-                return None
-        header = RecordBatch.read(self._data[at : at + HEADER_SIZE]).header
-        return header if plausible(header) else None
-
-
-class Borders:
-    """Finds borders in one file, front to back."""
-
-    def __init__(self, read_at: ReadAt, size: int, index: OffsetIndex | None = None) -> None:
-        self._read_at, self._size = read_at, size
-        self._headers = _Headers(read_at)
-        self._positions = [entry.position for entry in index.entries()] if index else []
-        self._index = index
-        self.known = 0
-        """A place at which a walk over the whole file is, too; the latest border."""
-
-    def at_or_after(self, target: int) -> int | None:
-        """The first border from `target` on, or a later one; None where there is none below the
-        end. Targets must rise."""
-        border = self._by_index(target)
-        if border is None:
-            border = self._by_headers(target)
-        if border is not None:
-            self.known = border
-        return border
-
-    def _by_index(self, target: int) -> int | None:
-        """An entry of the offset index, if the batches there bear it out.
-
-        Two whole batches that follow on each other are more than damage before them can hide: a
-        walk comes to the first of them.
-        """
-        at = bisect_left(self._positions, max(target, self.known + 1))
-        for number in range(at, min(at + _TRIES, len(self._positions))):
-            position = self._positions[number]
-            header = self._headers.at(position)
-            assert self._index is not None, "positions come from it"
-            offset = self._index.entry(number).offset
-            if header is None or header.base_offset > offset:
-                continue
-            following = self._whole(position, None)
-            if following is not None and self._whole(*following) is not None:
-                return position
-        return None
-
-    def _whole(self, position: int, base_offset: int | None) -> tuple[int, int] | None:
-        """Return where the batch at a position ends and which offset follows, if its CRC holds."""
-        header = self._headers.at(position)
-        if header is None or (base_offset is not None and header.base_offset != base_offset):
-            return None
-        size = LOG_OVERHEAD + header.length
-        batch = RecordBatch.read(self._read_at(position, size), position)
-        if batch.size < size or not batch.is_valid:
-            return None
-        return position + size, batch.last_offset + 1
-
-    def _by_headers(self, target: int) -> int | None:
-        """Walk from header to header; where they do not add up, let a walk find the next batch."""
-        position, expected = self.known, None
-        while position < self._size:
-            header = self._headers.at(position)
-            end = position + LOG_OVERHEAD + header.length if header is not None else 0
-            follows = header is not None and expected in (None, header.base_offset)
-            if header is None or not follows or end > self._size:
-                border = self._by_walk(position)
-                if border is None or (border == position and header is None):
-                    return None
-                if border > position or not follows:
-                    position, expected = border, None
-                    self.known = border
-                    continue
-                return None  # the last batch, which the file's end cuts
-            if position >= target and position > self.known:
-                if self._whole(position, expected) is not None:
-                    return position
-                # Its CRC is wrong: only a walk knows whether its length is right.
-                border = self._by_walk(position + 1)
-                if border is None:
-                    return None
-                self.known = border
-                if border >= target:
-                    return border
-                position, expected = border, None
-                continue
-            expected = header.base_offset + header.last_offset_delta + 1
-            position = end
-        return None
-
-    def _by_walk(self, past: int) -> int | None:
-        """The first sound batch from `past` on, by a walk from the latest known border."""
-        for item in Walk(self._read_at, WalkState.at(self.known)):
-            if not isinstance(item, Faulty):
-                if item.position >= past:
-                    return item.position
-                self.known = item.position
-        return None
-
-
 def cut(
     read_at: ReadAt,
     size: int,
@@ -170,19 +57,60 @@ def cut(
     """Cut a file, from a border on, into ranges of about equal size, none much larger than
     `split_bytes`. The last one has no end."""
     pieces = -(-(size - start) // split_bytes)
-    borders = Borders(read_at, size, index)
-    borders.known = start
     cuts = [start]
     for number in range(1, pieces):
         target = start + number * (size - start) // pieces
-        if target <= cuts[-1]:
-            continue
-        border = borders.at_or_after(target)
-        if border is None:
-            break
-        if border > cuts[-1]:
+        if target > cuts[-1]:
+            border = _by_index(read_at, index, target) if index is not None else None
+            border = _by_walk(read_at, cuts[-1], target) if border is None else border
+            if border is None or border >= size:
+                break
             cuts.append(border)
     return [*zip(cuts, [*cuts[1:], None], strict=True)]
+
+
+def _by_index(read_at: ReadAt, index: OffsetIndex, target: int) -> int | None:
+    """The first border from `target` on, or a later one, that an entry of the offset index leads
+    to, if the batches there bear it out.
+
+    Two whole batches that follow on each other are more than damage before them can hide: a walk
+    comes to the first of them.
+    """
+    numbers = range(len(index))
+    at = bisect_left(numbers, target, key=lambda number: index.entry(number).position)
+    for entry in map(index.entry, numbers[at : at + _TRIES]):
+        batch = _sound(read_at, entry.position)
+        if batch is not None and batch.base_offset <= entry.offset:
+            following = _sound(read_at, entry.position + batch.size)
+            if following is not None and following.base_offset == batch.last_offset + 1:
+                return entry.position
+    return None
+
+
+def _sound(read_at: ReadAt, position: int) -> RecordBatch | None:
+    """The batch at a position, if there is one whose CRC holds."""
+    data = read_at(position, HEADER_SIZE)
+    header = RecordBatch.read(data).header if len(data) == HEADER_SIZE else None
+    if header is None or not plausible(header):
+        return None
+    size = LOG_OVERHEAD + header.length
+    batch = RecordBatch.read(read_at(position, size), position)
+    return batch if batch.size == size and batch.is_valid else None
+
+
+def _by_walk(read_at: ReadAt, known: int, target: int) -> int | None:
+    """The first sound batch from `target` on, by a walk from a border."""
+    for item in Walk(read_at, WalkState.at(known)).spans():
+        if isinstance(item, Faulty) or item.position + item.size <= target:
+            continue
+        if isinstance(item, RecordBatch):
+            batches: Iterable[RecordBatch] = (item,)
+        else:
+            batches = item.read_batches(item.at, item.end)
+        for batch in batches:
+            if batch.position >= target:
+                return batch.position
+    return None
 
 
 def splits_of(

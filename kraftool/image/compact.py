@@ -48,6 +48,6 @@ def compact_topics(kind: type[_Item]) -> CompactGroups[_Item] | None:
     return CompactGroups(_RULES, kind) if fast_path.is_native() else None
 
 
-def compact_changes(first: int) -> RowChanges | None:
-    """Return the native notes on changes of partitions from an offset on; None if Python notes."""
-    return RowChanges(_RULES, first) if fast_path.is_native() else None
+def compact_changes() -> RowChanges | None:
+    """Return the native notes on changes of partitions; None if Python notes them."""
+    return RowChanges(_RULES, 0) if fast_path.is_native() else None

@@ -10,9 +10,9 @@ ships the package to workers (`shipping.py`: those of this machine import the dr
 a zip, from which `native_archive.py` loads the native module) and leaves no JVM behind. Nothing
 else imports it, and no other command starts a JVM. `pyspark_kraft/` is the one other import root:
 Spark finds a format without registration only by such a package. A table of Spark's catalog keeps
-its options in the metadata of its first column (`catalog.py`). A stream's offset holds the exact
-byte ranges of its micro-batch, or names the entry of `live/state_log.py` that does, so that a
-replay gives the same rows. `live/following.py` lists the fleet once for a micro-batch, for records
+its options in the metadata of its first column (`catalog.py`). A stream's offset names the
+entry of `live/state_log.py` that has the exact byte ranges of its micro-batch, so that a replay
+gives the same rows. `live/following.py` lists the fleet once for a micro-batch, for records
 and findings together.
 
 `live/` joins the streams of records and of findings and has the sinks. Directories behind URLs are

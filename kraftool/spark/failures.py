@@ -8,8 +8,9 @@ Spark's first line, and all of its words as a note for tracebacks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import UnusableError, WorkerStartError
@@ -20,7 +21,81 @@ _NO_NEWS = re.compile(
     r"|\s|Traceback|JVM stacktrace|Driver stacktrace"
 )
 
-_CONDITION = re.compile(r"^\[KRAFT_[A-Z_]+\] ")
+
+_PYTHON = "--conf spark.pyspark.python=/path/to/python"
+
+
+class _Known(NamedTuple):
+    """A failure that a user can mend. Message and hint have the groups of the pattern."""
+
+    pattern: str
+    message: str
+    hint: str = ""
+    kind: type[KraftoolError] = KraftoolError
+
+    def told(self, match: re.Match[str]) -> KraftoolError:
+        return self.kind(match.expand(self.message), hint=match.expand(self.hint))
+
+
+_KNOWN = (
+    _Known(
+        r"Python worker failed to connect back",
+        "Spark started a Python worker that did not answer within its time limit",
+        "the machine may be overloaded: --master 'local[1]' starts one worker; or something"
+        " keeps processes from connecting to 127.0.0.1",
+        WorkerStartError,
+    ),
+    _Known(
+        r"ModuleNotFoundError: No module named 'kraftool[\w.]*'",
+        "a Spark worker cannot import kraftool",
+        "send it there: kraftool.spark.engine.session does that. In your own session use"
+        " kraftool.spark.shipping.ship; spark-submit has --py-files",
+    ),
+    _Known(
+        r"ModuleNotFoundError: No module named '(\w+)[\w.]*'",
+        r"the Python of a Spark worker has no \1",
+        rf"on every worker: python -m pip install \1. kraftool requires {', '.join(ON_WORKERS)}"
+        f" there. Or name a Python that has it: {_PYTHON}",
+    ),
+    _Known(
+        r"(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\] (\w+) >= ([\d.]+)",
+        r"Spark needs \1 \2 or newer for this, here or on a worker",
+        r"here and on every worker: python -m pip install --upgrade \1",
+    ),
+    _Known(
+        r"PYTHON_VERSION_MISMATCH\]\D*([\d.]+)\D*([\d.]+),",
+        r"a Spark worker runs Python \1, kraftool runs \2; Spark requires the same",
+        rf"{_PYTHON}\2 names one on the workers",
+    ),
+    _Known(
+        r'Cannot run program "([^"]+)"[^\n]*?: (?:error=\d+, )?([^\n]+)',
+        r"\1 cannot be started on a Spark worker: \2",
+        f"{_PYTHON} names the Python of the workers",
+    ),
+    _Known(
+        r"All masters are unresponsive|methods on a stopped SparkContext",
+        "the Spark master does not answer, or has stopped the application",
+        "is its address right, and does it have the same Spark version as pyspark here?",
+    ),
+    _Known(
+        r"Could not parse Master URL: '([^'\n]*)'",
+        r"\1 is not a Spark master",
+        "spark://HOST:7077 names a standalone cluster, local[4] four cores here",
+        UnusableError,
+    ),
+    _Known(
+        r"\[INVALID_CONF_VALUE[^\]\n]*\] ([^\n]+)|\b(spark\.[\w.]+ should be [^\n]+)",
+        r"Spark refuses a setting: \1\2",
+        "give another value with --conf KEY=VALUE",
+        UnusableError,
+    ),
+    _Known(
+        r"java\.lang\.OutOfMemoryError: ([^\n]+)",
+        r"Spark ran out of memory (\1)",
+        "--conf spark.driver.memory=4g (local), --conf spark.executor.memory=4g (cluster)",
+    ),
+    _Known(r"kraftool\.[\w.]+\.\w+Error: (?:\[KRAFT_[A-Z_]+\] )?([^\n]+)", r"\1"),
+)
 
 
 @contextmanager
@@ -40,8 +115,8 @@ def explain(error: Exception) -> KraftoolError | None:
     if type(error).__module__.partition(".")[0] not in {"pyspark", "py4j"}:
         return None
     text = str(error)
-    matches = ((re.search(pattern, text), tell) for pattern, tell in _KNOWN)
-    kraftool_error = next((tell(match) for match, tell in matches if match), None)
+    matches = ((known, re.search(known.pattern, text)) for known in _KNOWN)
+    kraftool_error = next((known.told(match) for known, match in matches if match), None)
     kraftool_error = kraftool_error or KraftoolError(f"Spark failed: {_first_news(text)}")
     kraftool_error.add_note(text)
     return kraftool_error
@@ -54,94 +129,3 @@ def _first_news(text: str) -> str:
         return raised[0]
     lines = [line.removeprefix(": ") for line in text.splitlines() if line.strip()]
     return next((line for line in lines if not _NO_NEWS.match(line)), lines[0] if lines else "")
-
-
-def _no_module(match: re.Match[str]) -> KraftoolError:
-    package = match[1].partition(".")[0]
-    if package == "kraftool":
-        return KraftoolError(
-            "a Spark worker cannot import kraftool",
-            hint="send it there: kraftool.spark.engine.session does that. In your own session use"
-            " kraftool.spark.shipping.ship; spark-submit has --py-files",
-        )
-    needed = " ".join(sorted({*ON_WORKERS, package}))
-    return KraftoolError(
-        f"the Python of a Spark worker has no {package}",
-        hint=f"on every worker: python -m pip install {needed}. Or name a Python that has it:"
-        " --conf spark.pyspark.python=/path/to/python",
-    )
-
-
-def _no_package(match: re.Match[str]) -> KraftoolError:
-    return KraftoolError(
-        f"Spark needs {match[1]} {match[2]} or newer for this, here or on a worker",
-        hint=f"here and on every worker: python -m pip install --upgrade {match[1].lower()}",
-    )
-
-
-def _other_python(match: re.Match[str]) -> KraftoolError:
-    return KraftoolError(
-        f"a Spark worker runs Python {match[1]}, kraftool runs {match[2]}; Spark requires the same",
-        hint=f"--conf spark.pyspark.python=/path/to/python{match[2]} names one on the workers",
-    )
-
-
-def _no_python(match: re.Match[str]) -> KraftoolError:
-    return KraftoolError(
-        f"{match[1]} cannot be started on a Spark worker: {match[2]}",
-        hint="--conf spark.pyspark.python=/path/to/python names the Python of the workers",
-    )
-
-
-def _no_master(match: re.Match[str]) -> KraftoolError:
-    return KraftoolError(
-        "the Spark master does not answer, or has stopped the application",
-        hint="is its address right, and does it have the same Spark version as pyspark here?",
-    )
-
-
-def _wrong_master(match: re.Match[str]) -> KraftoolError:
-    return UnusableError(
-        f"{match[1]} is not a Spark master",
-        hint="spark://HOST:7077 names a standalone cluster, local[4] four cores here",
-    )
-
-
-def _wrong_setting(match: re.Match[str]) -> KraftoolError:
-    return UnusableError(
-        f"Spark refuses a setting: {match[1]}", hint="give another value with --conf KEY=VALUE"
-    )
-
-
-def _no_memory(match: re.Match[str]) -> KraftoolError:
-    return KraftoolError(
-        f"Spark ran out of memory ({match[1]})",
-        hint="--conf spark.driver.memory=4g (local), --conf spark.executor.memory=4g (cluster)",
-    )
-
-
-def _no_worker(match: re.Match[str]) -> KraftoolError:
-    return WorkerStartError(
-        "Spark started a Python worker that did not answer within its time limit",
-        hint="the machine may be overloaded: --master 'local[1]' starts one worker; or something "
-        "keeps processes from connecting to 127.0.0.1",
-    )
-
-
-def _our_own(match: re.Match[str]) -> KraftoolError:
-    return KraftoolError(_CONDITION.sub("", match[1]))
-
-
-_KNOWN: tuple[tuple[str, Callable[[re.Match[str]], KraftoolError]], ...] = (
-    (r"Python worker failed to connect back", _no_worker),
-    (r"ModuleNotFoundError: No module named '([\w.]+)'", _no_module),
-    (r"(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\] (\w+) >= ([\d.]+)", _no_package),
-    (r"PYTHON_VERSION_MISMATCH\]\D*([\d.]+)\D*([\d.]+),", _other_python),
-    (r'Cannot run program "([^"]+)"[^\n]*?: (?:error=\d+, )?([^\n]+)', _no_python),
-    (r"All masters are unresponsive|methods on a stopped SparkContext", _no_master),
-    (r"Could not parse Master URL: '([^'\n]*)'", _wrong_master),
-    (r"\[INVALID_CONF_VALUE[^\]\n]*\] ([^\n]+)", _wrong_setting),
-    (r"\b(spark\.[\w.]+ should be [^\n]+)", _wrong_setting),
-    (r"java\.lang\.OutOfMemoryError: ([^\n]+)", _no_memory),
-    (r"kraftool\.[\w.]+\.\w+Error: ([^\n]+)", _our_own),
-)

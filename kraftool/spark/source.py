@@ -43,7 +43,7 @@ from kraftool.spark.conditions import (
     condition,
 )
 from kraftool.spark.shipping import archive_name
-from kraftool.spark.tasks import ReadTask, read_task
+from kraftool.spark.tasks import ReadTask
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -93,7 +93,7 @@ class KraftReader(DataSourceReader):
         if not isinstance(partition, ReadTask):
             return
         arrow = to_arrow_schema(self._schema, timezone="UTC")
-        yield from read_task(self._source, arrow, self._settings, partition)
+        yield from partition.rows(self._source, arrow, self._settings)
 
 
 def _check_streams(source: str) -> None:
@@ -141,11 +141,15 @@ class KraftDataSource(DataSource):
         source, settings = self.chosen()
         with condition(INVALID_PATH):
             require(list(settings.paths), options=settings.storage)
-        variant = settings.variant and source == RECORDS
-        with condition(INVALID_COLUMN):
-            schema = spark_schema(source, settings.columns, variant=variant)
+        schema = self.columns(source, settings)
         with condition(UNSUPPORTED):
             return with_options(schema, self.options)
+
+    def columns(self, source: str, settings: SourceOptions) -> StructType:
+        """The columns of the rows."""
+        variant = settings.variant and source == RECORDS
+        with condition(INVALID_COLUMN):
+            return spark_schema(source, settings.columns, variant=variant)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         source, settings = self.chosen(schema)
@@ -161,13 +165,9 @@ class KraftDataSource(DataSource):
             check_stream(settings)
         with condition(INVALID_COLUMN):
             check_schema(source, schema)
-        if source == FINDINGS:
-            from kraftool.spark.live.finding_stream import FindingStreamReader
+        from kraftool.spark.stream import stream_reader
 
-            return FindingStreamReader(settings, schema)
-        from kraftool.spark.stream import KraftStreamReader
-
-        return KraftStreamReader(settings, schema)
+        return stream_reader(source, settings, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """Nothing is ever written to what Kafka wrote."""
@@ -198,14 +198,11 @@ class LiveSource(KraftDataSource):
                 raise KraftoolError("kraft.live has all rows and columns; select() chooses some")
         return super().chosen(schema)
 
-    def schema(self) -> StructType:
-        _, settings = self.chosen()
+    def columns(self, source: str, settings: SourceOptions) -> StructType:
         with condition(UNSUPPORTED):
             _check_streams(RECORDS)
-        from kraftool.spark.whole_stream import live_schema
+        from kraftool.spark.stream import live_schema
 
-        with condition(INVALID_PATH):
-            require(list(settings.paths), options=settings.storage)
         return live_schema()
 
     def reader(self, schema: StructType) -> DataSourceReader:
@@ -216,9 +213,9 @@ class LiveSource(KraftDataSource):
         _, settings = self.chosen(schema)
         with condition(INVALID_OPTION):
             check_stream(settings)
-        from kraftool.spark.whole_stream import LiveStreamReader
+        from kraftool.spark.stream import stream_reader
 
-        return LiveStreamReader(settings, schema)
+        return stream_reader(self.name(), settings, schema)
 
     streamReader = stream_reader
 

@@ -1,8 +1,8 @@
-"""`spark.readStream.format("kraft")`: tails the logs of live directories, exactly once.
+"""Streams: `spark.readStream.format("kraft")` tails the logs of live directories, exactly once.
 
-Owns what such a stream remembers of each log, and which byte ranges and changes make up a
-micro-batch, so that a batch that is planned again after a restart is the same one. A batch that is
-half written is waited for. What is no growth is a row of kind `change`.
+Owns which streams there are, what this one remembers of each log, and which byte ranges and changes
+make up a micro-batch, so that a batch that is planned again after a restart is the same one. A
+batch that is half written is waited for. What is no growth is a row of kind `change`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Any
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import StructType
 
-from kraftool.arrow.columns import RECORDS
+from kraftool.arrow.columns import FINDINGS, RECORDS
 from kraftool.arrow.fleet import Fleet
 from kraftool.arrow.reading import Part
 from kraftool.arrow.settings import SourceOptions
 from kraftool.arrow.splits import Split, packed, pieces
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.columns import spark_schema
 from kraftool.spark.live.changes import (
     Told,
     appeared,
@@ -30,10 +31,17 @@ from kraftool.spark.live.changes import (
     owner_of,
     stored_change,
 )
-from kraftool.spark.live.following import FleetStreamReader, FollowStep, Listing
+from kraftool.spark.live.finding_stream import FindingFollower
+from kraftool.spark.live.following import (
+    LIVE,
+    FleetFollower,
+    FleetStreamReader,
+    FollowStep,
+    Listing,
+)
 from kraftool.spark.live.logs import Logs
-from kraftool.spark.live.stream_state import Memory
-from kraftool.spark.tasks import ReadTask, read_task
+from kraftool.spark.live.state_log import Memory
+from kraftool.spark.tasks import ReadTask
 from kraftool.storage.tail import TailState, look
 
 _LEAST = 64 << 10
@@ -53,13 +61,14 @@ class RecordFollower:
     The memory of a log is its owner and the state of its tail.
     """
 
-    source = RECORDS
+    source, kind = RECORDS, ""
 
     def __init__(self, settings: SourceOptions) -> None:
         self._settings = settings
         self._caps: Mapping[str, int] | None = None
         self._read_up: dict[str, tuple[Any, Any]] = {}
-        """Of each log that was read to its end: its memory, and its files as they were listed."""
+        """Of each log in which the last look saw nothing new: its memory, and its files as they
+        were listed. It is not opened until they change."""
 
     def end_here(self, fleet: Fleet) -> None:
         self._caps = Logs(fleet).sizes()
@@ -72,7 +81,6 @@ class RecordFollower:
         changed: dict[str, Any] = {}
         read: list[list[Any]] = []
         changes: list[Told] = []
-        behind = 0
         folders = sorted({*memory, *logs.folders})
         share = None if limit is None else max(limit // max(len(folders), 1), _LEAST)
         if share is not None and limit is not None:
@@ -93,10 +101,8 @@ class RecordFollower:
             now = [owner, log_look.state.to_json()]
             if now != known:
                 changed[folder] = now
-            tail = log_look.tail.stop - log_look.tail.start if log_look.tail is not None else 0
-            rest = max(logs.bytes_after(folder, log_look.state, self._caps) - tail, 0)
-            behind += rest
-            self._remember(folder, now, None if rest else marks)
+            elif marks is not None:
+                self._read_up[folder] = (now, marks)
             read += (
                 [folder, new_range.segment, new_range.start, new_range.stop, new_range.generation]
                 for new_range in log_look.ranges
@@ -108,14 +114,7 @@ class RecordFollower:
             if change is not None:
                 changes.append(stored_change(folder, owner_of(owner), change))
         news = {"read": read, "changes": changes} if read or changes else {}
-        return FollowStep(changed=changed, news=news, behind=behind)
-
-    def _remember(self, folder: str, now: Any, marks: Any) -> None:
-        """Remember a log that was read up, so that it is not opened until it changes."""
-        if marks is None:
-            self._read_up.pop(folder, None)
-        else:
-            self._read_up[folder] = (now, marks)
+        return FollowStep(changed=changed, news=news)
 
     def tasks(self, memory: Memory, news: dict[str, Any], fleet: Listing) -> list[InputPartition]:
         changes = list(news["changes"])
@@ -139,13 +138,12 @@ class RecordFollower:
                 tasks += [ReadTask(Part(splits=(piece,))) for piece in self._cut(split)]
         pack = max(sum(split.size for split in small) // 16, 1 << 20)
         tasks += [ReadTask(Part(splits=tuple(splits))) for splits in packed(small, pack)]
-        changes = [change for change in changes if self._wants(change)]
+        wanted = self._settings.narrowing
+        if not wanted.wants_kind("change"):
+            changes = []
+        changes = [change for change in changes if wanted.wants_owner(owner_of(change["owner"]))]
         # What was truncated is told before what took its place.
         return [ChangeTask(changes), *tasks] if changes else tasks
-
-    def _wants(self, change: Told) -> bool:
-        narrowing = self._settings.narrowing
-        return narrowing.wants_kind("change") and narrowing.wants_owner(owner_of(change["owner"]))
 
     def _cut(self, split: Split) -> list[Split]:
         """Cut a long range as the batch source cuts a long file."""
@@ -159,11 +157,23 @@ class RecordFollower:
         if isinstance(task, ChangeTask):
             yield change_rows(arrow, task.changes)
         elif isinstance(task, ReadTask):
-            yield from read_task(RECORDS, arrow, self._settings, task)
+            yield from task.rows(RECORDS, arrow, self._settings)
 
 
-class KraftStreamReader(FleetStreamReader):
-    """The stream of records, problems and changes."""
+def live_schema() -> StructType:
+    """The columns of `kraft.live`: those of records, and then those that only findings have."""
+    records = spark_schema(RECORDS)
+    others = [field for field in spark_schema(FINDINGS) if field.name not in records.names]
+    return StructType([*records, *others])
 
-    def __init__(self, settings: SourceOptions, schema: StructType) -> None:
-        super().__init__(settings, schema, {"logs": RecordFollower(settings)})
+
+def stream_reader(source: str, settings: SourceOptions, schema: StructType) -> FleetStreamReader:
+    """The reader of a stream, by the name of its format. One source for records and findings lists
+    the fleet once for each micro-batch; two sources would list it twice, since Spark runs each in a
+    process of its own."""
+    followers: dict[str, FleetFollower] = {}
+    if source != FINDINGS:
+        followers["logs"] = RecordFollower(settings)
+    if source == FINDINGS or (source == LIVE and settings.findings):
+        followers["files"] = FindingFollower(settings)
+    return FleetStreamReader(settings, schema, followers)

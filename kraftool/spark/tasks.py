@@ -22,15 +22,13 @@ class ReadTask(InputPartition):
     def __init__(self, part: Part) -> None:
         self.part = part
 
+    def rows(
+        self, source: str, arrow: ArrowSchema, settings: SourceOptions
+    ) -> Iterator[ArrowBatch]:
+        return read_part(source, arrow, settings, self.part, MAKERS)
+
     def __repr__(self) -> str:
         """Without the paths as they were given, which may have something to log in."""
         splits = self.part.splits
         names = ", ".join(f"{split.file.name} {split.start}" for split in splits[:3])
         return f"Task({names}{', …' if len(splits) > 3 else ''})"
-
-
-def read_task(
-    source: str, arrow: ArrowSchema, settings: SourceOptions, task: ReadTask
-) -> Iterator[ArrowBatch]:
-    """The rows of one task."""
-    return read_part(source, arrow, settings, task.part, MAKERS)

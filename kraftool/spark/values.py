@@ -24,27 +24,34 @@ U = TypeVar("U")
 Row = tuple[Any, ...]
 """A row: the values of its columns, in order."""
 
-_SCHEMA = "held BINARY"
-_ARROW = pa.schema([("held", pa.binary())])
+_HELD = pa.schema([("held", pa.binary())])
 _ROWS = 1_000
 _BYTES = 8 << 20
 """After so many rows or bytes a batch of results is handed on."""
+
+
+def batches_of(
+    spark: SparkSession, items: Sequence[T], task: Callable[[T], Iterable[ArrowBatch]], schema: str
+) -> DataFrame:
+    """All Arrow batches that a task makes of the items, a task of Spark's each."""
+    return _dealt(spark, items).mapInArrow(partial(_batches_of_each, task), schema)
 
 
 def rows_of(
     spark: SparkSession, items: Sequence[T], task: Callable[[T], Iterable[Row]], schema: str
 ) -> DataFrame:
     """All rows that a task makes of the items, a task of Spark's each."""
-    each = partial(_rows_of_each, task, arrow_of(schema))
-    return _dealt(spark, items).mapInArrow(each, schema)
+    return batches_of(spark, items, partial(_rows_of, task, arrow_of(schema)), schema)
 
 
 def results_of(
     spark: SparkSession, items: Sequence[T], task: Callable[[T], Iterable[U]]
 ) -> list[U]:
     """All values that a task makes of the items, on the driver."""
-    each = partial(_rows_of_each, partial(_pickled, task), _ARROW)
-    return collected(_dealt(spark, items).mapInArrow(each, _SCHEMA), "held")
+    if not items:
+        return []
+    each = partial(_rows_of, partial(_pickled, task), _HELD)
+    return collected(batches_of(spark, items, each, "held BINARY"), "held")
 
 
 def _dealt(spark: SparkSession, items: Sequence[Any]) -> DataFrame:
@@ -90,11 +97,18 @@ def arrow_of(schema: str) -> ArrowSchema:
     return to_arrow_schema(schema_type)
 
 
-def _rows_of_each(
-    task: Callable[[Any], Iterable[Row]], schema: ArrowSchema, batches: Iterator[ArrowBatch]
+def _batches_of_each(
+    task: Callable[[Any], Iterable[ArrowBatch]], batches: Iterator[ArrowBatch]
 ) -> Iterator[ArrowBatch]:
-    values = (pickle.loads(held) for batch in batches for held in batch.column("held").to_pylist())
-    return _tables((row for value in values for row in task(value)), schema)
+    for batch in batches:
+        for held in batch.column("held").to_pylist():
+            yield from task(pickle.loads(held))
+
+
+def _rows_of(
+    task: Callable[[Any], Iterable[Row]], schema: ArrowSchema, value: Any
+) -> Iterator[ArrowBatch]:
+    return _tables(task(value), schema)
 
 
 def _rows_of_groups(
@@ -151,11 +165,6 @@ def parallelism(spark: SparkSession) -> int:
     from pyspark.sql.functions import spark_partition_id
 
     return spark.range(1 << 16).select(spark_partition_id()).distinct().count()
-
-
-def master_of(spark: SparkSession) -> str:
-    """Return the master that the session runs on, as far as the session says so."""
-    return spark.conf.get("spark.master", "") or ""
 
 
 def is_connect(spark: SparkSession) -> bool:

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from kraftool.arrow import remote_paths, search
+from kraftool.arrow import search
 from kraftool.arrow.fleet import Fleet
 from kraftool.arrow.local_folders import LocalFiles
-from kraftool.arrow.remote_paths import far_among, file_system, mounts
 from kraftool.arrow.search import explored, find_fleet, find_fleets
 from kraftool.arrow.search_steps import FolderLook, Look, PathLook, SearchResult
 from kraftool.decoders.errors import KraftoolError
@@ -22,11 +21,6 @@ from tests.support.places import FIXTURES
 QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 ROOTS = [str(path) for path in sorted(QUORUM.glob("node-*"))]
 NODE = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
-MOUNTS = r"""21 1 8:1 / / rw - ext4 /dev/sda1 rw
-30 21 0:40 / /mnt/far rw shared:1 - nfs4 host:/export rw
-31 21 0:41 / /mnt/far/near rw - tmpfs tmpfs rw
-32 21 0:42 / /mnt/a\040b rw - fuse.s3fs s3fs rw
-"""
 
 
 class CountingJob:
@@ -41,12 +35,6 @@ class CountingJob:
             pickle.dumps(explored(pickle.loads(pickle.dumps(looks))))
         )
         return results
-
-
-@pytest.fixture
-def far_paths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every path is on another machine."""
-    monkeypatch.setattr(search, "far_among", lambda paths: [True] * len(paths))
 
 
 @pytest.fixture
@@ -75,44 +63,11 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-@pytest.fixture
-def mountinfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "mountinfo"
-    path.write_text(MOUNTS)
-    monkeypatch.setattr(remote_paths, "_MOUNTS", path)
-
-
-@pytest.mark.usefixtures("mountinfo")
-@pytest.mark.parametrize(
-    ("path", "kind", "is_far"),
-    [
-        ("/var/lib", "ext4", False),
-        ("/mnt/far", "nfs4", True),
-        ("/mnt/far/x/y", "nfs4", True),
-        ("/mnt/far/*/data", "nfs4", True),
-        ("/mnt/farther", "ext4", False),
-        ("/mnt/far/near/x", "tmpfs", False),
-        ("/mnt/a b/x", "fuse.s3fs", True),
-    ],
-)
-def test_a_path_is_as_far_as_the_innermost_mount_says(path: str, kind: str, is_far: bool) -> None:
-    assert file_system(path, mounts()) == kind
-    assert far_among([path, "s3://bucket/x"]) == [is_far, True]
-
-
-def test_a_system_that_does_not_say_has_no_far_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(remote_paths, "_MOUNTS", tmp_path / "none")
-    assert mounts() == []
-    assert far_among(["/x"]) == [False]
-
-
-def test_far_roots_are_looked_at_together_with_the_same_result(
+def test_roots_are_looked_at_together_with_the_same_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = [*ROOTS, str(tmp_path / "none")]
-    near = list(find_fleets(paths))
+    alone = list(find_fleets(paths))
     together = Barrier(len(paths))
     found = PathLook.found
 
@@ -121,16 +76,14 @@ def test_far_roots_are_looked_at_together_with_the_same_result(
         return found(look)
 
     monkeypatch.setattr(PathLook, "found", meeting)
-    monkeypatch.setattr(search, "far_among", lambda paths: [True] * len(paths))
     *fleets, error = find_fleets(paths)
-    assert fleets == near[:-1]
+    assert fleets == alone[:-1]
     assert all(isinstance(far_fleet, Fleet) and far_fleet.files for far_fleet in fleets)
     assert isinstance(error, KraftoolError)
     assert "no such file or directory" in error.message
 
 
-@pytest.mark.usefixtures("far_paths")
-def test_folders_of_one_far_root_are_looked_into_at_the_same_time(
+def test_folders_of_one_root_are_looked_into_at_the_same_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     together = Barrier(2)
@@ -150,10 +103,12 @@ def test_threads_and_a_job_find_what_one_thread_finds(
     tree: Path, monkeypatch: pytest.MonkeyPatch, patterns: list[str]
 ) -> None:
     paths = [f"{tree}{pattern}" for pattern in patterns]
-    alone = find_fleet(paths)
+    with monkeypatch.context() as patch:
+        patch.setattr(search, "THREADS", 1)
+        alone = find_fleet(paths)
     assert len({file.directory.name for file in alone.files}) >= 3
     assert alone.problems or patterns == ["/*/*", "/a/1"]
-    monkeypatch.setattr(search, "far_among", lambda some: [True] * len(some))
+    monkeypatch.setattr(search, "is_far", lambda look: True)
     assert find_fleet(paths) == alone
     for most in (1, 2, 5):
         monkeypatch.setattr(search, "JOB_FROM", most)
@@ -174,11 +129,11 @@ def test_a_tree_has_each_directory_once_and_each_problem(tree: Path) -> None:
     assert empty == {"a/new", "b/deep/link/new", "c"}, "under each of their names"
 
 
-@pytest.mark.usefixtures("far_paths")
 def test_a_job_lists_only_from_so_many_folders_on(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     widest = len([path for path in (tree).iterdir() if path.name != "loop"])
+    monkeypatch.setattr(search, "is_far", lambda look: True)
     monkeypatch.setattr(search, "JOB_FROM", widest + 10)
     job = CountingJob()
     find_fleet([str(tree)], job=job)

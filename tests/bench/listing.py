@@ -70,15 +70,15 @@ def list_fleet(root: Path, count: int) -> None:
     print(f"{len(fleet.files)} files; {size / count:.0f} bytes of memory for each directory")
 
 
-def follow(root: Path, state: Path | None) -> None:
+def follow(root: Path, state: Path) -> None:
     """Measure the micro-batches of a stream: the first, one without news, one with a change."""
     from pyspark.sql.streaming.datasource import ReadAllAvailable
 
     from kraftool.spark.columns import spark_schema
-    from kraftool.spark.stream import KraftStreamReader
+    from kraftool.spark.stream import stream_reader
 
-    options = {"path": str(root), **({"stateLocation": str(state)} if state else {})}
-    reader = KraftStreamReader(read_settings(options), spark_schema("kraft"))
+    options = {"path": str(root), "stateLocation": str(state)}
+    reader = stream_reader("kraft", read_settings(options), spark_schema("kraft"))
 
     def trigger(start: Any) -> Any:
         end = json.loads(json.dumps(reader.latestOffset(start, ReadAllAvailable())))
@@ -125,9 +125,9 @@ def list_by_job(root: Path) -> None:
     from kraftool.spark.listing import ListingJob
 
     timed("alone", lambda: find_fleet([str(root)]))
-    # For the search these are far, and no look is done by the threads of the driver.
+    # For the search these are far.
     search.JOB_FROM = 2
-    with session() as spark, patch.object(search, "far_among", lambda paths: [True] * len(paths)):
+    with session() as spark, patch.object(search, "is_far", lambda look: True):
         job = ListingJob(lambda: spark)
         timed("a job", lambda: find_fleet([str(root)], job=job))
 
@@ -166,9 +166,7 @@ def main() -> None:
         if not given.stream:
             list_fleet(root, given.directories)
             return
-        for state in (None, Path(temporary) / "state"):
-            print("stateLocation:" if state else "without stateLocation:")
-            follow(root, state)
+        follow(root, Path(temporary) / "state")
 
 
 if __name__ == "__main__":

@@ -21,10 +21,6 @@ def test_a_line_comes_once_a_minute_and_a_short_run_has_none() -> None:
         "audit: 120 of 400 tasks done, 2 min so far",
         "audit: 180 of 400 tasks done, 3 min so far",
     ]
-    directories = ProgressLines(lines.append, "directories", clock=lambda: now)
-    now = 260.0
-    directories("audit: read", 20, 220)
-    assert lines.pop() == "audit: read: 20 of 220 directories done, 1 min so far"
     now = 300.0
     progress("stopping Spark", 0, 0)
     assert lines[-1] == "stopping Spark: 5 min so far"

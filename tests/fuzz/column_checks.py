@@ -22,7 +22,7 @@ from kraftool.arrow.entries import EntryReader
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.narrowing import Narrowing
 from kraftool.arrow.native_columns import NativeColumns
-from kraftool.arrow.reading import row_reader
+from kraftool.arrow.reading import rows_of_batches
 from kraftool.arrow.settings import read_settings
 from kraftool.arrow.splits import Split
 from kraftool.decoders import schema
@@ -78,7 +78,7 @@ def rows(splits: list[Split], source: str, options: Options, columns: str = "") 
     settings = read_settings({"path": "x", **options}, source)
     arrow = arrow_schema(source, columns.split(",") if columns else ())
     texts = []
-    for batch in row_reader(source, arrow, settings).read(splits):
+    for batch in rows_of_batches(source, arrow, settings, splits):
         batch.validate(full=True)
         texts += [repr(row) for row in batch.to_pylist()]
     return texts
@@ -86,8 +86,9 @@ def rows(splits: list[Split], source: str, options: Options, columns: str = "") 
 
 def sizes(splits: list[Split], source: str) -> list[int]:
     """The rows of each Arrow batch."""
-    reader = row_reader(source, arrow_schema(source), read_settings({"path": "x"}, source))
-    return [batch.num_rows for batch in reader.read(splits)]
+    settings = read_settings({"path": "x"}, source)
+    batches = rows_of_batches(source, arrow_schema(source), settings, splits)
+    return [batch.num_rows for batch in batches]
 
 
 def check(splits: list[Split], source: str, options: Options, columns: str = "") -> int:

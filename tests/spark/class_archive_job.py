@@ -25,6 +25,7 @@ def main() -> None:
         rows.write.parquet(str(folder / "parquet"))
         (
             spark.readStream.format("kraft")
+            .option("stateLocation", str(folder / "state"))
             .load(DATA)
             .writeStream.format("parquet")
             .option("checkpointLocation", str(folder / "checkpoint"))

@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("pyspark")
 
 from kraftool.commands import main, pipeline_options
-from kraftool.spark.audit import examined
 from tests.spark.audit_cases import LOG, audited, quorum, replace_batch
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def audit(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Audit:
     """Runs the command on the session of the tests: its exit code, stdout and stderr."""
-    monkeypatch.setattr(pipeline_options, "spark_session", lambda *_: nullcontext(spark))
+    monkeypatch.setattr(pipeline_options, "spark_session", lambda *_, **__: nullcontext(spark))
 
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["kraftool", "pipeline", "audit", *map(str, arguments)])
@@ -113,16 +112,3 @@ def test_a_url_has_the_answers_of_the_directory_behind_it(
         for report in (here, there)
     )  # fmt: skip
     assert ours == theirs
-
-
-def test_a_directory_that_each_command_reads_in_a_task_of_its_own_has_the_same_audit(
-    spark: SparkSession, fleet: Path, here: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(examined, "LARGE", 1)
-    assert _without_times(audited(spark, fleet).document) == _without_times(here)
-
-
-def _without_times(document: dict[str, Any]) -> dict[str, Any]:
-    counts = {**document["counts"], "taskSeconds": 0}
-    directories = [{**directory, "seconds": 0} for directory in document["directories"]]
-    return {**document, "run": {}, "counts": counts, "directories": directories}

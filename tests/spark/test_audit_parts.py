@@ -19,7 +19,7 @@ from kraftool.reports.doctor.read import together
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.fleet.model import DirectorySummary
 from kraftool.spark.audit.divergence import MOST_RANGES, BatchAt, divergences, findings_of
-from kraftool.spark.audit.finding_merge import Said
+from kraftool.spark.audit.finding_merge import FindingMerge
 from kraftool.spark.audit.log_families import (
     Household,
     Kin,
@@ -366,7 +366,7 @@ def test_a_directory_is_not_guessed_into_one_of_several_clones() -> None:
 
 
 def test_a_finding_is_once_with_all_that_say_it() -> None:
-    collected = Said("d")
+    collected = FindingMerge("d")
     finding = log_kinds.CRC.at("d/f", "text", position=1)
     collected.add("doctor", finding, (), ("kraftool explain",))
     collected.add("verify-log", log_kinds.CRC.at("d/f", "text", position=1, advice="other advice"))
@@ -376,7 +376,7 @@ def test_a_finding_is_once_with_all_that_say_it() -> None:
 
 
 def test_other_words_at_the_same_place_are_another_finding() -> None:
-    collected = Said("d")
+    collected = FindingMerge("d")
     collected.add("doctor", log_kinds.CRC.at("f", "one"))
     collected.add("verify-log", log_kinds.CRC.at("f", "two"))
     assert len(collected.findings()) == 2

@@ -1,4 +1,7 @@
-"""Schemas: every record type has one, in Kafka's names, and Arrow agrees with Spark about it."""
+"""Schemas: Spark has the columns of Arrow, and so have the tables."""
+
+import json
+from pathlib import Path
 
 import pytest
 
@@ -8,42 +11,28 @@ pytest.importorskip("pyarrow")
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, IntegerType, StringType, StructType, VariantType
 
-from kraftool.arrow.columns import (
-    IDENTITY,
-    arrow_schema,
-    column_of,
-    record_of,
-    record_types,
-    sources,
-    typed_fields,
-)
+from kraftool.arrow.columns import COMMENT, arrow_schema, record_of, record_types, sources
 from kraftool.arrow.enum_names import words_of
-from kraftool.decoders import schema
-from kraftool.decoders.control import ControlRecordType
-from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.columns import spark_schema
+from kraftool.arrow.reading import parts_of, read_part
+from kraftool.arrow.settings import read_settings
+from kraftool.spark.columns import MAKERS, spark_schema
 from kraftool.spark.tables.layout import TABLES, commented_schema, file_schema
 
 pytestmark = pytest.mark.spark
 
+SINGLE = Path(__file__).resolve().parents[2] / "fixtures/kafka-4.3.0/static-single"
 OTHER_ROWS = {("features", "kraft.state.features"), ("brokers", "kraft.state.brokers")}
 """Tables whose rows are events, and not entities."""
 
 
-def test_every_metadata_and_control_record_of_the_catalogue_has_a_source() -> None:
-    control = {record_type.label for record_type in ControlRecordType}
-    assert set(record_types()) == {*schema.names("metadata"), *control}
-
-
-@pytest.mark.parametrize("record", record_types())
-def test_a_record_type_has_a_column_for_each_field_and_no_name_twice(record: str) -> None:
-    columns = spark_schema(f"kraft.{record}")
-    names = [name.lower() for name in columns.names]
-    assert len(names) == len(set(names))
-    assert set(IDENTITY) <= set(names)
-    for field in typed_fields(record):
-        assert column_of(field.name) in columns.names
-    to_arrow_schema(columns, timezone="UTC")
+def test_spark_has_the_columns_of_arrow_with_their_types_and_comments() -> None:
+    for source in sources():
+        arrow, spark = arrow_schema(source), spark_schema(source)
+        assert spark.names == arrow.names, source
+        again = to_arrow_schema(spark, timezone="UTC")
+        assert again.types == arrow.types, source
+        comments = [field.metadata[COMMENT.encode()].decode() for field in arrow]
+        assert [field.metadata["comment"] for field in spark] == comments, source
 
 
 def test_arrays_and_structs_keep_their_shape() -> None:
@@ -58,11 +47,6 @@ def test_arrays_and_structs_keep_their_shape() -> None:
     ]  # fmt: skip
     assert isinstance(voters.elementType["endpoints"].dataType, ArrayType)
     assert isinstance(voters.elementType["kRaftVersionFeature"].dataType, StructType)
-
-
-def test_a_field_with_the_name_of_a_log_column_is_told_apart() -> None:
-    """FenceBrokerRecord has an epoch of its own: the broker's."""
-    assert "record_epoch" in spark_schema("kraft.FenceBrokerRecord").names
 
 
 def test_a_column_has_the_same_type_in_all_sources_and_tables() -> None:
@@ -92,19 +76,27 @@ def test_a_table_has_the_columns_of_the_source_of_its_rows(table: str) -> None:
     assert own.keys() - expected.keys() <= {"date", "generation", "configs"}
 
 
-def test_every_column_has_a_comment() -> None:
-    schemas = [arrow_schema(source) for source in sources()]
-    for known in (*schemas, *map(commented_schema, TABLES)):
+def test_every_column_of_a_table_has_a_comment() -> None:
+    for known in map(commented_schema, TABLES):
         for field in known:
             assert field.metadata[b"comment"], field.name
-
-
-def test_columns_are_chosen_by_name_in_any_case() -> None:
-    assert spark_schema("kraft", ("Payload", " offset")).names == ["payload", "offset"]
-    with pytest.raises(KraftoolError, match="no column ofset"):
-        spark_schema("kraft", ("ofset",))
 
 
 def test_a_variant_is_there_when_asked_for() -> None:
     assert "data" not in spark_schema("kraft").names
     assert spark_schema("kraft", variant=True)["data"].dataType == VariantType()
+
+
+def test_a_variant_has_the_value_of_the_payload() -> None:
+    from pyspark.sql.variant_utils import VariantUtils
+
+    settings = read_settings({"path": str(SINGLE), "variant": "true"})
+    arrow = to_arrow_schema(spark_schema("kraft", variant=True), timezone="UTC")
+    parts = parts_of("kraft", settings)
+    rows = [row for part in parts for batch in read_part("kraft", arrow, settings, part, MAKERS)
+            for row in batch.to_pylist()]  # fmt: skip
+    assert rows
+    for row in rows:
+        decoded = VariantUtils.to_python(row["data"]["value"], row["data"]["metadata"])
+        # Numbers with a point come as decimals, and a variant sorts its names.
+        assert json.loads(json.dumps(decoded, default=float)) == json.loads(row["payload"])

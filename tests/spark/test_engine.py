@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,15 +86,14 @@ def test_progress_counts_the_tasks_of_all_jobs(spark: "SparkSession") -> None:
         # The first stage is skipped now, as its shuffle files are there.
         assert sums.count() == 2
     assert progress[-1] == JobProgress(tasks=4 + 3 + 3, tasks_done=4 + 3 + 3)
-    assert all(one != other for one, other in pairwise(progress))
 
 
 @pytest.mark.parametrize(
     ("module", "message", "hint"),
     [
         ("kraftool.decoders", "a Spark worker cannot import kraftool", "shipping.ship"),
-        ("crc32c", "the Python of a Spark worker has no crc32c", "pip install crc32c orjson"),
-        ("lz4.frame", "the Python of a Spark worker has no lz4", "crc32c lz4 orjson"),
+        ("crc32c", "the Python of a Spark worker has no crc32c", "pip install crc32c"),
+        ("lz4.frame", "the Python of a Spark worker has no lz4", "pip install lz4"),
     ],
 )
 def test_a_worker_that_lacks_a_module_is_explained(

@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from kraftool.arrow.columns import record_types
 from kraftool.arrow.fleet import with_batches
-from kraftool.arrow.reading import row_reader
+from kraftool.arrow.reading import rows_of_batches
 from kraftool.arrow.search import find_fleet
 from kraftool.arrow.settings import read_settings
 from kraftool.arrow.splits import Split, splits_of
@@ -51,7 +51,7 @@ def _source_rows(table: str, splits: list[Split], *, show_secrets: bool = False)
     names = set(arrow_schema(table).names)
     rows = []
     for split in splits:
-        for batch in row_reader(source, arrow, settings).read([split]):
+        for batch in rows_of_batches(source, arrow, settings, [split]):
             for row in batch.to_pylist():
                 row["generation"] = split.generation
                 rows.append({name: value for name, value in row.items() if name in names})

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from kraftool.arrow.settings import read_settings
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
 from kraftool.spark.live import judged
-from kraftool.spark.live.finding_stream import FindingStreamReader
+from kraftool.spark.stream import stream_reader
 from tests.spark.live_fleet import BATCHES, DATA, Live, next_offset
 from tests.support.places import FIXTURES
 
@@ -36,8 +37,10 @@ class Follow:
     """A stream reader asked as Spark asks it: every offset goes through JSON."""
 
     def __init__(self, path: Path, **options: str) -> None:
-        settings = read_settings({"path": str(path), **options})
-        self.reader = FindingStreamReader(settings, spark_schema("kraft.findings"))
+        state = tempfile.mkdtemp(prefix="state-", dir=path.parent)
+        settings = read_settings({"path": str(path), "stateLocation": state, **options})
+        source = "kraft.findings"
+        self.reader = stream_reader(source, settings, spark_schema(source))
         self.offset = self.reader.initialOffset()
 
     def step(self) -> list[Row]:

@@ -1,14 +1,13 @@
 """The same bytes, the same findings: the audit of edited directories says what the commands say.
 
 The directories are copies of one of Kafka 4.3.0, each with seeded edits of its log, of the records
-in it under a right CRC, or of its newest snapshot. One job audits all of them.
+in it under a right CRC, or of its newest snapshot. They are examined as a task of the audit does.
 """
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,12 +15,9 @@ pytest.importorskip("pyspark")
 
 from kraftool.decoders.walk import Faulty, Walk
 from tests.decoders.log_edits import edited, edited_records
-from tests.spark.audit_cases import LOG, audited
-from tests.spark.test_audit import findings_by_command, findings_of_audit
+from tests.spark.audit_cases import LOG
+from tests.spark.test_audit import examined_alone, findings_by_command, findings_of_audit
 from tests.support.places import FIXTURES
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -30,14 +26,12 @@ EACH = 6
 CODES = {"crc": "KT-LOG-CRC", "gap": "KT-LOG-GAP", "epoch-back": "KT-LOG-EPOCH-BACK"}
 
 
-def test_the_audit_says_of_edited_directories_what_the_commands_say(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_the_audit_says_of_edited_directories_what_the_commands_say(tmp_path: Path) -> None:
     directories = [edited_copy(tmp_path / f"fleet/{seed}", seed) for seed in range(3 * EACH)]
-    findings = audited(spark, tmp_path / "fleet").findings(weighty=False)
+    findings = examined_alone(tmp_path / "fleet")
     damaged = 0
     for path in directories:
-        of_audit = findings_of_audit(findings, str(path))
+        of_audit = findings_of_audit(findings[str(path)], str(path))
         assert of_audit == findings_by_command(str(path)), path
         # Both could miss the same: so they are compared with the walk, too.
         codes = {row[1] for row in of_audit}

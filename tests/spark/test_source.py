@@ -10,9 +10,10 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from pyspark.errors import PySparkException
 from pyspark.sql.functions import lit
 
-from kraftool.arrow.columns import record_types, sources
+from kraftool.arrow.columns import sources
 from kraftool.arrow.settings import read_settings
 from kraftool.spark.source import PUSHDOWN, SOURCES, KraftReader, register
 
@@ -49,16 +50,6 @@ def test_the_records_of_a_fleet_are_read_in_parallel(spark: "SparkSession") -> N
     nodes = {(row[0], row[1]) for row in frame.select("cluster_id", "node_id").distinct().collect()}
     assert {cluster for cluster, _ in nodes} == _cluster_ids(FIXTURES / "kafka-4.3.0")
     assert {node for _, node in nodes} >= {1, 2, 3, 4, 11, 12}
-
-
-def test_all_typed_sources_together_have_every_record_once(spark: "SparkSession") -> None:
-    kraft = _load(spark, SINGLE, snapshots="true").groupBy("type").count().collect()
-    by_type = {row["type"]: row["count"] for row in kraft}
-    for record in record_types():
-        expected = by_type.get(record, 0)
-        if expected:
-            count = _load(spark, SINGLE, f"kraft.{record}", snapshots="true").count()
-            assert count == expected, record
 
 
 def test_nested_columns_are_asked_in_sql(spark: "SparkSession") -> None:
@@ -126,7 +117,8 @@ def test_a_stream_that_is_used_twice_has_all_its_rows(
     path = str(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-1")
     frame = _load(spark, path)
     total, some = frame.count(), frame.where(CHANGES).count()
-    rows = spark.readStream.format("kraft").load(path)
+    stream = spark.readStream.format("kraft").option("stateLocation", str(tmp_path / "state"))
+    rows = stream.load(path)
     chosen = rows.where(CHANGES)
     query = (
         chosen.withColumn("half", lit("some"))
@@ -152,7 +144,7 @@ def test_options_narrow_a_stream_as_they_narrow_a_table(
     assert {row[0] for row in expected} == {1, 2}
     query = (
         spark.readStream.format("kraft")
-        .options(**options)
+        .options(**options, stateLocation=str(tmp_path / "state"))
         .load(path)
         .select(*columns)
         .writeStream.format("parquet")
@@ -163,6 +155,15 @@ def test_options_narrow_a_stream_as_they_narrow_a_table(
     assert query.awaitTermination(120)
     rows = spark.read.parquet(str(tmp_path / "out")).collect()
     assert sorted(map(tuple, rows)) == expected
+
+
+def test_a_stream_without_a_state_location_fails_with_what_to_give(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    rows = spark.readStream.format("kraft").load(SINGLE)
+    writer = rows.writeStream.format("noop").option("checkpointLocation", str(tmp_path))
+    with pytest.raises(PySparkException, match=r"a stream requires stateLocation.*/srv/state"):
+        writer.trigger(availableNow=True).start().awaitTermination(120)
 
 
 def test_pushdown_that_is_on_is_warned_of_and_stays_as_it_is(spark: "SparkSession") -> None:
@@ -230,15 +231,6 @@ def test_credentials_of_a_url_are_in_no_message(spark: "SparkSession") -> None:
         assert secret not in str(caught.value)
 
 
-def test_a_url_is_read_like_the_path_it_stands_for(spark: "SparkSession") -> None:
-    columns = ("node_id", "offset", "position", "payload")
-    local = _load(spark, SINGLE).select(*columns).collect()
-    remote = _load(spark, f"file://{SINGLE}").select(*columns).collect()
-    assert sorted(map(str, remote)) == sorted(map(str, local))
-    matched = _load(spark, f"file://{FIXTURES}/kafka-4.3.0/static-*/*/data")
-    assert matched.count() == len(local)
-
-
 def test_credentials_of_a_url_are_in_no_column(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,45 +277,5 @@ def test_credentials_of_a_url_are_in_no_column(
         assert "s3://bucket/fleet/" in text
 
 
-def test_storage_options_may_be_nested() -> None:
-    from kraftool.arrow.search import find_fleet
-
-    pytest.importorskip("fsspec")
-    fleet = find_fleet([f"file://{SINGLE}"], options={"client": {"url": "http://127.0.0.1"}})
-    assert fleet.files
-
-
-def test_files_are_listed_with_kind_and_findings(spark: "SparkSession") -> None:
-    rows = _load(spark, f"{DAMAGED}/torn-tail", "kraft.files").collect()
-    log = next(row for row in rows if row["kind"] == "log")
-    assert log["findings"] == 1
-    assert log["worst"] == "warning"
-    assert log["size"] == Path(log["file"]).stat().st_size
-    assert len(log["identity"]) == 32
-    unread = _load(spark, f"{DAMAGED}/torn-tail", "kraft.files", findings="false").collect()
-    assert {row["findings"] for row in unread} == {None}
-    assert {row["identity"] for row in unread} == {row["identity"] for row in rows}
-
-
-def test_findings_are_those_of_dump_on_each_file(spark: "SparkSession") -> None:
-    from kraftool.directory.file_report import read_file
-    from kraftool.reports.files.file_findings import file_findings
-    from kraftool.storage.directory import list_partition
-
-    rows = _load(spark, f"{DAMAGED}/*", "kraft.findings").select("file", "code", "position")
-    expected = [
-        (finding.file, finding.code, finding.position)
-        for folder in Path(DAMAGED).iterdir()
-        for entry in list_partition(str(folder)).entries
-        for finding in file_findings(read_file(entry))
-    ]
-    reported = {tuple(row) for row in rows.collect()}
-    assert {row for row in expected if "wrong-cluster-id" not in row[0]} <= reported
-
-
-def test_a_directory_without_logs_has_no_rows_and_fails_nothing(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
-    for source in ("kraft", "kraft.batches", "kraft.files", "kraft.TopicRecord"):
-        assert _load(spark, str(tmp_path), source).count() == 0
+def test_every_source_is_registered() -> None:
     assert list(SOURCES) == list(sources())

@@ -21,7 +21,7 @@ from kraftool.image.image import MetadataImage
 from kraftool.reports.state.entities import partition_object
 from kraftool.reports.state.load import load_state
 from kraftool.spark.tables.sink import SinkError
-from kraftool.spark.tables.states import HistoryPart, write_states
+from kraftool.spark.tables.states import write_states
 from kraftool.storage.source import BytesSource
 from tests.spark.history_logs import (
     TOPIC_ID,
@@ -294,10 +294,9 @@ def test_rows_of_a_transaction_say_who_sees_them(
     assert len(collected.rows("partitions")) == partitions
 
 
-@pytest.mark.parametrize("start", [0, 7])
 @pytest.mark.parametrize("size", [1, 4, 100])
 def test_native_histories_have_the_rows_of_python_in_their_order(
-    size: int, start: int, tmp_path: Path, collected: Any, monkeypatch: pytest.MonkeyPatch
+    size: int, tmp_path: Path, collected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clear: tuple[str, int, Row] = ("ClearElrRecord", 0, {"topicName": "orders"})
     other = "AAAAAAAAAAAAAAAAAAAAAg"
@@ -313,11 +312,10 @@ def test_native_histories_have_the_rows_of_python_in_their_order(
     ]  # fmt: skip
     batches = [records[at : at + size] for at in range(0, len(records), size)]
     path = write_log(tmp_path, *batches)
-    part = HistoryPart(start)
-    write_history(path, collected, part=part)
+    write_history(path, collected)
     python = type(collected)()
     monkeypatch.setattr("kraftool.decoders.fast_path.is_native", lambda: False)
-    write_history(path, python, part=part)
+    write_history(path, python)
     for table in ("partitions", "partition_history", "topic_history"):
         assert collected.rows(table) == python.rows(table)
     assert collected.rows("partition_history")[-1]["visibility"] == "open"

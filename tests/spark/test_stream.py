@@ -16,7 +16,8 @@ from kraftool.arrow.settings import read_settings
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
-from kraftool.spark.stream import KraftStreamReader
+from kraftool.spark.live.following import FleetStreamReader
+from kraftool.spark.stream import stream_reader
 from kraftool.storage.tail import BatchMark, thinned
 from tests.spark.live_fleet import BATCHES, END, Live, next_offset
 from tests.support.places import LOG
@@ -29,33 +30,23 @@ pytestmark = pytest.mark.spark
 Row = dict[str, Any]
 
 
-class KeptLive(Live):
-    """A live directory, and the folder for the state of its stream; empty: offsets have it."""
-
-    state = ""
-
-
-@pytest.fixture(params=["in offsets", "in a folder"])
-def live(tmp_path: Path, request: pytest.FixtureRequest) -> KeptLive:
-    live = KeptLive(tmp_path / "fleet/node-1")
-    if request.param == "in a folder":
-        live.state = str(tmp_path / "state")
-    return live
+@pytest.fixture
+def live(tmp_path: Path) -> Live:
+    return Live(tmp_path / "fleet/node-1")
 
 
 class Follow:
     """A stream reader asked as Spark asks it: every offset goes through JSON."""
 
-    def __init__(self, live: KeptLive, **options: str) -> None:
-        self._options = {"path": str(live.path), **options}
-        if live.state:
-            self._options["stateLocation"] = live.state
+    def __init__(self, live: Live, **options: str) -> None:
+        state = str(live.path.parents[1] / "state")
+        self._options = {"path": str(live.path), "stateLocation": state, **options}
         self.reader = self._opened()
         self.offset: dict[str, Any] = self.reader.initialOffset()
         self.before = self.offset
 
-    def _opened(self) -> KraftStreamReader:
-        return KraftStreamReader(read_settings(self._options), spark_schema("kraft"))
+    def _opened(self) -> FleetStreamReader:
+        return stream_reader("kraft", read_settings(self._options), spark_schema("kraft"))
 
     def restart(self) -> None:
         self.reader.stop()
@@ -80,7 +71,7 @@ def _offsets(rows: list[Row]) -> list[int]:
     return [row["offset"] for row in rows if row["kind"] == "record"]
 
 
-def test_every_record_comes_once_however_the_file_grows(live: KeptLive) -> None:
+def test_every_record_comes_once_however_the_file_grows(live: Live) -> None:
     follow, seen = Follow(live), []
     for number, batch in enumerate(BATCHES):
         live.append(batch[:40])
@@ -96,7 +87,7 @@ def test_every_record_comes_once_however_the_file_grows(live: KeptLive) -> None:
 
 
 def test_nothing_new_is_the_same_offset_and_a_half_written_batch_is_waited_for(
-    live: KeptLive,
+    live: Live,
 ) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:5])
@@ -109,7 +100,7 @@ def test_nothing_new_is_the_same_offset_and_a_half_written_batch_is_waited_for(
     assert _offsets(follow.step())[0] == RecordBatch.read(BATCHES[5]).base_offset
 
 
-def test_a_batch_is_planned_again_to_the_same_rows(live: KeptLive) -> None:
+def test_a_batch_is_planned_again_to_the_same_rows(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:20])
     first = follow.step()
@@ -121,7 +112,7 @@ def test_a_batch_is_planned_again_to_the_same_rows(live: KeptLive) -> None:
     assert follow.rows(start, end) == first
 
 
-def test_a_rolled_segment_is_read_to_its_end_and_then_the_next(live: KeptLive) -> None:
+def test_a_rolled_segment_is_read_to_its_end_and_then_the_next(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:30])
     seen = follow.step()
@@ -134,7 +125,7 @@ def test_a_rolled_segment_is_read_to_its_end_and_then_the_next(live: KeptLive) -
     assert _offsets(seen) == list(range(END))
 
 
-def test_segments_that_are_cleaned_after_they_were_read_are_no_news(live: KeptLive) -> None:
+def test_segments_that_are_cleaned_after_they_were_read_are_no_news(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:40])
     live.roll(next_offset(BATCHES[39]))
@@ -146,7 +137,7 @@ def test_segments_that_are_cleaned_after_they_were_read_are_no_news(live: KeptLi
     assert _offsets(seen) == list(range(END))
 
 
-def test_what_is_cleaned_before_it_was_read_is_told(live: KeptLive) -> None:
+def test_what_is_cleaned_before_it_was_read_is_told(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:10])
     follow.step()
@@ -162,7 +153,7 @@ def test_what_is_cleaned_before_it_was_read_is_told(live: KeptLive) -> None:
     assert _offsets(rows) == list(range(begins, END))
 
 
-def test_a_truncation_is_told_and_what_takes_the_place_is_read(live: KeptLive) -> None:
+def test_a_truncation_is_told_and_what_takes_the_place_is_read(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:60])
     follow.step()
@@ -184,7 +175,7 @@ def test_a_truncation_is_told_and_what_takes_the_place_is_read(live: KeptLive) -
     assert follow.step() == []
 
 
-def test_a_deep_truncation_is_told_from_an_older_batch_on(live: KeptLive) -> None:
+def test_a_deep_truncation_is_told_from_an_older_batch_on(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES)
     follow.step()
@@ -196,7 +187,7 @@ def test_a_deep_truncation_is_told_from_an_older_batch_on(live: KeptLive) -> Non
     assert _offsets(rows) == list(range(void, next_offset(BATCHES[69])))
 
 
-def test_a_truncation_over_a_segments_beginning_goes_back_to_the_one_before(live: KeptLive) -> None:
+def test_a_truncation_over_a_segments_beginning_goes_back_to_the_one_before(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:40])
     first = live.log
@@ -211,7 +202,7 @@ def test_a_truncation_over_a_segments_beginning_goes_back_to_the_one_before(live
     ]
 
 
-def test_a_log_that_has_gone_is_told_once_and_taken_up_again(live: KeptLive) -> None:
+def test_a_log_that_has_gone_is_told_once_and_taken_up_again(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:10])
     follow.step()
@@ -225,7 +216,7 @@ def test_a_log_that_has_gone_is_told_once_and_taken_up_again(live: KeptLive) -> 
     assert _offsets(follow.step())[0] == next_offset(BATCHES[9])
 
 
-def test_a_root_that_has_gone_is_told_with_whose_it_was_and_others_go_on(live: KeptLive) -> None:
+def test_a_root_that_has_gone_is_told_with_whose_it_was_and_others_go_on(live: Live) -> None:
     other = Live(live.path.with_name("node-2"))
     paths = json.dumps([str(live.path), str(other.path)])
     live.append(*BATCHES[:3])
@@ -242,7 +233,7 @@ def test_a_root_that_has_gone_is_told_with_whose_it_was_and_others_go_on(live: K
 
 
 def test_a_directory_that_appears_is_told_but_not_those_that_a_stream_begins_with(
-    live: KeptLive,
+    live: Live,
 ) -> None:
     live.append(*BATCHES[:3])
     follow = Follow(live, path=str(live.path.parent))
@@ -255,7 +246,7 @@ def test_a_directory_that_appears_is_told_but_not_those_that_a_stream_begins_wit
 
 
 def test_a_log_that_cannot_be_listed_for_a_while_is_not_gone(
-    live: KeptLive, monkeypatch: pytest.MonkeyPatch
+    live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live.append(*BATCHES[:3])
     follow = Follow(live)
@@ -273,7 +264,7 @@ def test_a_log_that_cannot_be_listed_for_a_while_is_not_gone(
     assert _offsets(rows)[0] == next_offset(BATCHES[2])
 
 
-def test_damage_with_batches_behind_it_is_a_problem_and_not_waited_for(live: KeptLive) -> None:
+def test_damage_with_batches_behind_it_is_a_problem_and_not_waited_for(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:5], b"\xff" * 50, *BATCHES[5:8])
     rows = follow.step()
@@ -281,7 +272,7 @@ def test_damage_with_batches_behind_it_is_a_problem_and_not_waited_for(live: Kep
     assert [row["size"] for row in rows if row["kind"] == "problem"] == [50]
 
 
-def test_a_torn_tail_counts_once_the_log_has_rolled(live: KeptLive) -> None:
+def test_a_torn_tail_counts_once_the_log_has_rolled(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:5], BATCHES[5][:30])
     assert {row["kind"] for row in follow.step()} == {"record"}
@@ -292,7 +283,7 @@ def test_a_torn_tail_counts_once_the_log_has_rolled(live: KeptLive) -> None:
     assert _offsets(rows)[0] == next_offset(BATCHES[4])
 
 
-def test_a_limit_cuts_at_batches_and_loses_nothing(live: KeptLive) -> None:
+def test_a_limit_cuts_at_batches_and_loses_nothing(live: Live) -> None:
     live.append(*BATCHES)
     follow, seen, steps = Follow(live), [], 0
     while rows := follow.step(limit=2_000):
@@ -302,7 +293,7 @@ def test_a_limit_cuts_at_batches_and_loses_nothing(live: KeptLive) -> None:
     assert _offsets(seen) == list(range(END))
 
 
-def test_a_stream_may_begin_at_the_end(live: KeptLive) -> None:
+def test_a_stream_may_begin_at_the_end(live: Live) -> None:
     live.append(*BATCHES[:10])
     follow = Follow(live, startingOffsets="latest")
     assert follow.step() == []
@@ -310,7 +301,7 @@ def test_a_stream_may_begin_at_the_end(live: KeptLive) -> None:
     assert _offsets(follow.step())[0] == next_offset(BATCHES[9])
 
 
-def test_looking_keeps_no_file_open(live: KeptLive) -> None:
+def test_looking_keeps_no_file_open(live: Live) -> None:
     live.append(*BATCHES[:40])
     follow = Follow(live)
     follow.step()
@@ -321,18 +312,11 @@ def test_looking_keeps_no_file_open(live: KeptLive) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_long_ranges_are_cut_for_several_tasks(live: KeptLive) -> None:
+def test_long_ranges_are_cut_for_several_tasks(live: Live) -> None:
     live.append(*BATCHES)
     follow = Follow(live, splitBytes="2000")
     assert _offsets(follow.step()) == list(range(END))
     assert len(follow.reader.partitions(follow.before, follow.offset)) > 4
-
-
-def test_a_checkpoint_of_another_version_is_refused(live: KeptLive) -> None:
-    follow = Follow(live)
-    follow.offset = {"version": 99}
-    with pytest.raises(KraftoolError, match="version 99"):
-        follow.step()
 
 
 def test_marks_stay_few_and_reach_back_at_most_twice_as_far() -> None:
@@ -350,6 +334,7 @@ def _run(spark: "SparkSession", live: Live, out: Path) -> None:
     query = (
         spark.readStream.format("kraft")
         .option("maxBytesPerTrigger", 6000)
+        .option("stateLocation", str(out / "state"))
         .load(str(live.path))
         .writeStream.format("parquet")
         .option("checkpointLocation", str(out / "checkpoint"))
@@ -361,7 +346,7 @@ def _run(spark: "SparkSession", live: Live, out: Path) -> None:
 
 
 def test_parquet_has_everything_exactly_once_over_restarts_and_a_truncation(
-    spark: "SparkSession", live: KeptLive, tmp_path: Path
+    spark: "SparkSession", live: Live, tmp_path: Path
 ) -> None:
     from kraftool.spark.source import register
 

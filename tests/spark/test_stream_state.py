@@ -22,8 +22,7 @@ from kraftool.spark.errors import OccupiedError
 from kraftool.spark.live import logs, state_log
 from kraftool.spark.live.following import FleetStreamReader
 from kraftool.spark.live.state_log import StateLog
-from kraftool.spark.stream import KraftStreamReader
-from kraftool.spark.whole_stream import LiveStreamReader, live_schema
+from kraftool.spark.stream import live_schema, stream_reader
 from tests.spark.live_fleet import BATCHES, Live, next_offset
 from tests.support.places import FIXTURES
 
@@ -33,9 +32,14 @@ Row = dict[str, Any]
 BROKEN = FIXTURES / "damaged/broken-quorum-state/quorum-state"
 
 
-def _reader(path: Path, state: Path | str = "", **options: str) -> KraftStreamReader:
+def _reader(path: Path, state: Path, **options: str) -> FleetStreamReader:
     given = {"path": str(path), "stateLocation": str(state), **options}
-    return KraftStreamReader(read_settings(given), spark_schema("kraft"))
+    return stream_reader("kraft", read_settings(given), spark_schema("kraft"))
+
+
+def _live_reader(path: Path, state: Path, **options: str) -> FleetStreamReader:
+    given = {"path": str(path), "stateLocation": str(state), **options}
+    return stream_reader("kraft.live", read_settings(given), live_schema())
 
 
 def _step(reader: FleetStreamReader, start: Row) -> Row:
@@ -74,10 +78,9 @@ def listings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_trigger_lists_the_fleet_once_and_findings_list_it_no_second_time(
-    live: Live, listings: list[str]
+    live: Live, listings: list[str], tmp_path: Path
 ) -> None:
-    settings = read_settings({"path": str(live.path.parent)})
-    reader = LiveStreamReader(settings, live_schema())
+    reader = _live_reader(live.path.parent, tmp_path / "state")
     start = reader.initialOffset()
     end = _step(reader, start)
     assert _rows(reader, start, end)
@@ -89,25 +92,20 @@ def test_a_trigger_lists_the_fleet_once_and_findings_list_it_no_second_time(
     assert len(listings) == 2
 
 
-def test_the_stream_of_everything_has_all_columns_of_both(live: Live) -> None:
+def test_the_stream_of_everything_has_all_columns_of_both(live: Live, tmp_path: Path) -> None:
     shutil.copy(BROKEN, live.folder / "quorum-state")
-    settings = read_settings({"path": str(live.path.parent)})
-    reader = LiveStreamReader(settings, live_schema())
+    reader = _live_reader(live.path.parent, tmp_path / "state")
     start = reader.initialOffset()
     rows = _rows(reader, start, _step(reader, start))
     assert _offsets(rows) == list(range(next_offset(BATCHES[9])))
     assert {row["code"] for row in rows if row["kind"] == "finding"} == {"KT-DIR-QUORUM-STATE"}
     assert all(list(row) == live_schema().names for row in rows)
-    without = LiveStreamReader(
-        read_settings({"path": str(live.path.parent), "findings": "false"}), live_schema()
-    )
+    without = _live_reader(live.path.parent, tmp_path / "other", findings="false")
     rows = _rows(without, start, _step(without, start))
     assert {row["kind"] for row in rows} == {"record"}
 
 
-def test_an_offset_with_a_state_location_is_as_small_however_many_logs_there_are(
-    live: Live, tmp_path: Path
-) -> None:
+def test_an_offset_is_as_small_however_many_logs_there_are(live: Live, tmp_path: Path) -> None:
     sizes = []
     for count in (1, 30):
         for number in range(2, count + 1):
@@ -133,11 +131,12 @@ def test_an_entry_has_only_the_logs_that_changed(live: Live, tmp_path: Path) -> 
 
 
 def test_a_log_that_was_read_up_is_not_opened_until_it_changes(
-    live: Live, monkeypatch: pytest.MonkeyPatch
+    live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.utime(live.log, ns=(1, 1))
-    reader = _reader(live.path)
+    reader = _reader(live.path, tmp_path / "state")
     end = _step(reader, reader.initialOffset())
+    assert _step(reader, end) == end  # a look that sees nothing new
     opened: list[str] = []
     of = logs.Logs.segments
 
@@ -242,47 +241,38 @@ def test_an_entry_that_is_missing_or_damaged_is_named_and_nothing_is_read_twice(
     assert raised.value.hint
 
 
-def test_an_offset_of_another_kraftool_or_of_a_missing_option_says_what_to_do(
+def test_an_offset_that_names_no_entry_and_a_url_say_what_is_wrong(
     live: Live, tmp_path: Path
 ) -> None:
-    with pytest.raises(KraftoolError, match="its offsets have version 1") as raised:
-        _step(_reader(live.path), {"version": 1, "begun": True, "logs": {}, "owners": {}})
-    assert "new checkpoint" in raised.value.hint
-    reader = _reader(live.path, tmp_path / "state")
-    end = _step(reader, reader.initialOffset())
-    with pytest.raises(KraftoolError, match="stateLocation, which is missing"):
-        _step(_reader(live.path), end)
-    with pytest.raises(KraftoolError, match="damaged offset"):
-        _step(_reader(live.path), {"version": 2, "begun": True, "memory": "x"})
+    with pytest.raises(KraftoolError, match="which is not an entry of a state log"):
+        _step(_reader(live.path, tmp_path / "state"), {"entry": "x"})
     with pytest.raises(KraftoolError, match="not a URL"):
-        _reader(live.path, "s3://bucket/state")
+        read_settings({"path": str(live.path), "stateLocation": "s3://bucket/state"})
 
 
-def test_a_stream_without_a_state_location_may_take_one(live: Live, tmp_path: Path) -> None:
-    reader = _reader(live.path)
-    end = _step(reader, reader.initialOffset())
-    live.append(BATCHES[10])
-    reader = _reader(live.path, tmp_path / "state")
-    last = _step(reader, end)
-    assert "entry" in last
-    assert _offsets(_rows(reader, end, last))[0] == next_offset(BATCHES[9])
+def test_a_stream_without_a_state_location_says_what_to_give(live: Live) -> None:
+    reader = stream_reader("kraft", read_settings({"path": str(live.path)}), spark_schema("kraft"))
+    for start in (reader.initialOffset(), {"entry": f"{0:012}-w-{0:012}"}):
+        with pytest.raises(KraftoolError, match=r"requires stateLocation.*/srv/state") as raised:
+            _step(reader, start)
+        assert "[KRAFT_INVALID_OPTION]" in raised.value.message
 
 
 def test_the_log_forgets_old_entries_and_never_one_that_is_still_needed(tmp_path: Path) -> None:
-    log = StateLog(tmp_path / "state")
+    log = StateLog(str(tmp_path / "state"))
     memory: Row = {f"key-{number}": os.urandom(20).hex() for number in range(50)}
     names: list[str] = []
     memories: list[Row] = []
     for number in range(400):
         changed = {f"key-{number % 50}": os.urandom(20).hex(), "number": number}
         memory = {**memory, **changed}
-        names.append(log.append(names[-1] if names else None, changed, memory, {"at": number}))
+        names.append(log.append(names[-1] if names else "", changed, {"at": number}))
         memories.append(memory)
         log.forget_before(names[-1])
     log.close()
     left = list((tmp_path / "state").glob("*.state"))
     assert state_log.KEPT <= len(left) <= state_log.KEPT + 60
-    again = StateLog(tmp_path / "state")
+    again = StateLog(str(tmp_path / "state"))
     for number in (-1, -2, -50, -state_log.KEPT):
         assert again.memory(names[number]) == memories[number]
         assert again.news(names[number]) == {"at": 400 + number}

@@ -329,26 +329,12 @@ def test_the_state_is_one_file_whatever_has_changed(tmp_path: Path) -> None:
     assert len(read_tables(out)["records"]) == 5 * (5 + 1)
 
 
-def test_tables_of_the_first_layout_are_refused_and_left_alone(tmp_path: Path) -> None:
-    root, out = directory(tmp_path / "fleet", batches(0, 4)), tmp_path / "out"
-    old = out / "records/cluster_id=abc/date=2026-01-01/000001-000001-0.parquet"
-    old.parent.mkdir(parents=True)
-    old.write_bytes(b"PAR1")
-    (out / "_kraftool").mkdir()
-    (out / "_kraftool/tables.json").write_text('{"layout": 1}')
-    before = listing(out)
-    with pytest.raises(TablesRefusedError, match="written by an older kraftool") as caught:
-        run(root, out)
-    assert "nothing here was changed" in caught.value.hint
-    assert listing(out) == before
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"layout": 4}, "written by a newer kraftool"),
-        ({"layout": 0}, "written by another kraftool"),
-        ({"run": None, "tables": 3}, "cannot be read"),
+        ({"layout": 5}, "it has layout 5; this kraftool writes 4"),
+        ({"layout": 0}, "it has layout 0; this kraftool writes 4"),
+        ({"run": None, "tables": 3}, "it is damaged"),
     ],
 )
 def test_a_folder_of_another_kraftool_is_refused(

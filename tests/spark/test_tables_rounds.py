@@ -11,8 +11,9 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.tables import states, units
+from kraftool.spark.tables import units, work
 from kraftool.spark.tables.commit import TableStore
+from kraftool.spark.tables.states import write_states
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, listing, read_tables, run
 from tests.support.places import FIXTURES
@@ -136,14 +137,14 @@ def test_the_largest_clusters_are_in_the_first_of_several_runs(
 def test_the_states_of_a_cluster_are_in_one_file_whatever_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, fails: bool
 ) -> None:
-    root, written = FIXTURES / "kafka-4.3.0/upgrade", states.write_states
+    root, written = FIXTURES / "kafka-4.3.0/upgrade", write_states
 
     def failing(files: Any, sink: Any, **more: Any) -> None:
         written(files, sink, **more)
         if fails and "node-2" in files[0].name:
             raise KraftoolError("as where a copy has no room")
 
-    monkeypatch.setattr(states, "write_states", failing)
+    monkeypatch.setattr(work, "write_states", failing)
     run(root, tmp_path)
     expected = {"node-1", "node-3", "node-11"} | (set() if fails else {"node-2"})
     for table in ("topics", "partitions", "topic_history", "partition_history"):

@@ -100,13 +100,11 @@ def verify_logs(
     *,
     unopened: Sequence[Finding] = (),
     states: dict[str, LogStates] | None = None,
-    replays: bool = True,
 ) -> LogVerification:
     """Verify everything that the locations hold. Nothing is raised for what is wrong in it.
 
     `unopened` is what was found of the PATHs that lead nowhere. `states` gets the states that the
-    log of each directory makes at its snapshots, for `verify_snapshots`. Without `replays`, other
-    tasks replay the logs.
+    log of each directory makes at its snapshots, for `verify_snapshots`.
     """
     verified: list[Verified] = []
     findings: list[Finding] = list(unopened)
@@ -114,7 +112,7 @@ def verify_logs(
     with_logs: list[Location] = []
     for location in locations:
         try:
-            report, seen = _read(location, progress, states, replays=replays)
+            report, seen = _read(location, progress, states)
         except KraftoolError as error:
             findings.append(unreadable(location.path, error))
             continue
@@ -148,7 +146,6 @@ class LogPasses:
     files: Sequence[Entry]
     """All files; empty in a stream, whose files are not known before they come."""
     states: dict[str, LogStates] | None = None
-    replays: bool = True
     seen: dict[str, DirectoryPass] = field(default_factory=dict)
     """By directory."""
     _is_deep: bool = field(init=False)
@@ -165,11 +162,7 @@ class LogPasses:
             return FileView()
         directory = entry.directory
         if directory not in self.seen:
-            passing = self.seen[directory] = (
-                DirectoryPass(is_stream=self.location.is_stream)
-                if self.replays
-                else DirectoryPass.without_replay()
-            )
+            passing = self.seen[directory] = DirectoryPass(is_stream=self.location.is_stream)
             if self.states is not None:
                 self.states[directory] = passing.replay.states = LogStates()
             passing.expect(file for file in self.files if file.directory == directory)
@@ -191,15 +184,11 @@ def _between_logs(locations: Sequence[Location], *, several: bool) -> Iterator[F
 
 
 def _read(
-    location: Location,
-    progress: Progress,
-    states: dict[str, LogStates] | None,
-    *,
-    replays: bool,
+    location: Location, progress: Progress, states: dict[str, LogStates] | None
 ) -> tuple[DumpReport, dict[str, DirectoryPass]]:
     listed = None if location.is_stream else list(location.entries())
     files = [entry for entry in listed or () if isinstance(entry, Entry)]
-    passes = LogPasses(location, files, states, replays)
+    passes = LogPasses(location, files, states)
 
     ordered: list[Entry | EntryProblem] | None = None
     if listed is not None:
@@ -227,12 +216,11 @@ def _directory(judged: JudgedDirectory, seen: DirectoryPass) -> Verified:
         findings += kraft_versions(report.history)
         findings += log_state.quorum_state(report, seen)
         findings += log_state.snapshots(report, seen)
-        if seen.replays:
-            findings += seen.replay.findings(
-                report.path,
-                log.end if log is not None else None,
-                newest.offset if newest is not None else 0,
-            )
+        findings += seen.replay.findings(
+            report.path,
+            log.end if log is not None else None,
+            newest.offset if newest is not None else 0,
+        )
     checked = _checked(report.files, seen)
     if log is not None:
         checked = replace(checked, start_offset=log.start, end_offset=log.end)
@@ -316,7 +304,7 @@ def _of_one_file(report: DumpReport, seen: DirectoryPass) -> Iterator[Finding]:
 
 def _checked(files: Sequence[FileReport], seen: DirectoryPass) -> Checked:
     logs = [file for file in files if file.log is not None and file.is_live]
-    replayed = seen.replay.replayed if seen.is_metadata and seen.replays else None
+    replayed = seen.replay.replayed if seen.is_metadata else None
     newest = seen.replay.compared if seen.is_metadata else None
     if newest is not None and not newest.is_compared:
         newest = None

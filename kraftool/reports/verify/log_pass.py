@@ -84,8 +84,6 @@ class DirectoryPass:
     is_stream: bool = False
     compares: bool = True
     """True if the newest snapshot's state is compared with the log's."""
-    replays: bool = True
-    """False if other tasks replay the log."""
     history: ControlRecordChecks = field(default_factory=ControlRecordChecks)
     replay: DirectoryReplay = field(default_factory=DirectoryReplay)
     places: dict[int, SnapshotPlace] = field(default_factory=dict)
@@ -112,7 +110,7 @@ class DirectoryPass:
     def without_replay(cls) -> DirectoryPass:
         """A pass that neither replays the log nor compares a state with it."""
         idle = DirectoryReplay(replay=Replay(), next=1, ended="not asked for")
-        return cls(replay=idle, compares=False, replays=False)
+        return cls(replay=idle, compares=False)
 
     def expect(self, entries: Iterable[Entry]) -> None:
         """Look at the names of all files before the first one passes."""

@@ -129,12 +129,7 @@ class DirectoryReplay:
     @property
     def is_sound(self) -> bool:
         """True if each record so far was replayed, and fits the state before it."""
-        return self.fits and not self.ended
-
-    @property
-    def fits(self) -> bool:
-        """True if replaying began, and each record that was replayed fits the state before it."""
-        return self.replay is not None and not self.replay.findings
+        return self.replay is not None and not self.replay.findings and not self.ended
 
     @property
     def _is_in_transaction(self) -> bool:

@@ -98,13 +98,12 @@ def verify_read_snapshots(
     report: DumpReport,
     reading: SnapshotReading,
     *,
-    replay_logs: bool,
     progress: Progress,
     states: Mapping[str, LogStates],
 ) -> SnapshotVerification:
     """Verify the snapshots of a directory whose files the `reading` saw."""
     found = list(_found(location, report, reading))
-    return _verification(found, [], replay_logs=replay_logs, progress=progress, states=states)
+    return _verification(found, [], replay_logs=True, progress=progress, states=states)
 
 
 def _verification(

@@ -81,20 +81,6 @@ def against_log(
     return _with_all(directories, snapshots, findings_by_file, compared, replay.ended, label, base)
 
 
-def equal_to(
-    of: VerifiedDirectory, start: int | None, known: LogStates
-) -> VerifiedDirectory | None:
-    """Return the directory, its snapshots compared with the known states of its log, which begins
-    at `start`. None if a snapshot differs, or if `known` does not have its state."""
-    snapshots = [snapshot for snapshot in of.snapshots if snapshot.is_state and snapshot.state_hash]
-    if start is None or not snapshots:
-        return of
-    base, compared = _equal(of, start, snapshots, known)
-    if base is None:
-        return None
-    return _with_all([of], snapshots, {}, compared, "", "", base)[0]
-
-
 def _equal(
     of: VerifiedDirectory,
     start: int,

@@ -34,18 +34,25 @@ _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Misplaced:
+    """The directories of a fleet that are not simply of the cluster that their cluster.id names."""
+
+    lent: Mapping[str, str] = field(default_factory=dict)
+    """Those with the cluster.id of another cluster, and one directory of that."""
+    log_of: Mapping[str, str] = field(default_factory=dict)
+    """Those with the log of another cluster, and of which, in words."""
+    one_of: Mapping[str, str] = field(default_factory=dict)
+    """Those that may belong to any of several clusters, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterUnit:
     """The directories of one cluster, and where their logs differ."""
 
     name: str
     members: tuple[AuditedDirectory, ...]
     divergences: tuple[Divergence, ...] = ()
-    lent: Mapping[str, str] = field(default_factory=dict)
-    """Directories with the cluster.id of another cluster, and one directory of that."""
-    log_of: Mapping[str, str] = field(default_factory=dict)
-    """Directories with the log of another cluster, and of which, in words."""
-    one_of: Mapping[str, str] = field(default_factory=dict)
-    """Directories that may belong to any of several clusters, in words."""
+    misplaced: Misplaced = field(default_factory=Misplaced)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +61,6 @@ class Compared:
 
     summary: ClusterSummary
     findings: tuple[FleetFinding, ...]
-    divergences: tuple[Divergence, ...]
     ignored: int = 0
 
 
@@ -79,7 +85,7 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     members = _in_order(unit)
     examination = together([])
     fleet_findings: list[FleetFinding] = []
-    ours = [member for member in members if member.summary.name not in unit.log_of]
+    ours = [member for member in members if member.summary.name not in unit.misplaced.log_of]
     try:
         fleet_findings += _other_logs(unit, members)
         fleet_findings += _other_ids(unit, ours)
@@ -109,7 +115,6 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     return Compared(
         summary=replace(summary, directories=len(members)),
         findings=findings,
-        divergences=unit.divergences,
         ignored=len(fleet_findings) - len(kept),
     )
 
@@ -130,10 +135,10 @@ def _other_logs(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Itera
     """Directories that are this cluster's by their meta.properties alone."""
     for member in members:
         name = member.summary.name
-        if name in unit.log_of:
+        if name in unit.misplaced.log_of:
             finding = kinds.OTHER_LOG.at(
                 name,
-                f"its log is that of {unit.log_of[name]}, but its"
+                f"its log is that of {unit.misplaced.log_of[name]}, but its"
                 f" meta.properties says node {member.summary.node_id} of this one",
                 field="cluster.id",
                 found=member.summary.cluster_id or "",
@@ -145,8 +150,10 @@ def _undecided(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterat
     """Directories that were compared with no other, since they may belong to any of several."""
     for member in members:
         name = member.summary.name
-        if name in unit.one_of:
-            finding = kinds.ONE_OF_CLONES.at(name, f"it may belong to {unit.one_of[name]}")
+        if name in unit.misplaced.one_of:
+            finding = kinds.ONE_OF_CLONES.at(
+                name, f"it may belong to {unit.misplaced.one_of[name]}"
+            )
             yield FleetFinding(finding=finding, directory=name, paths=(name,), by=(AUDIT,))
 
 
@@ -157,7 +164,7 @@ def _other_ids(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterat
         mine = member.summary
         if first is None or not mine.cluster_id or mine.cluster_id == first.cluster_id:
             continue
-        owner = unit.lent.get(mine.name)
+        owner = unit.misplaced.lent.get(mine.name)
         text = f"its cluster.id is that of {owner}" if owner else "another cluster.id"
         text += f" than that of {first.name}" if not owner else ""
         finding = dir_kinds.CLUSTER_ID.at(
@@ -185,31 +192,22 @@ def _as_of(cluster_id: str | None, examined: ExaminedDirectory) -> ExaminedDirec
 
 def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:
     """The ones of the cluster id that most have first: others are compared with the first."""
-    listed = list(unit.members)
-    ids = Counter(
-        directory.summary.cluster_id
-        for directory in listed
-        if directory.summary.cluster_id and directory.summary.name not in unit.lent
-    )
+    summaries = [member.summary for member in unit.members]
+    lent = unit.misplaced.lent
+    ids = Counter(one.cluster_id for one in summaries if one.cluster_id and one.name not in lent)
+
+    def furthest(id: str | None) -> tuple[int, int]:
+        own = (one for one in summaries if one.cluster_id == id)
+        return max((one.epoch or -1, one.end_offset or -1) for one in own)
+
     # Of equally many, the one whose directories are furthest.
-    furthest: dict[str | None, tuple[int, int]] = {}
-    for audited_directory in listed:
-        rank = audited_directory.summary.epoch or -1, audited_directory.summary.end_offset or -1
-        furthest[audited_directory.summary.cluster_id] = max(
-            rank, furthest.get(audited_directory.summary.cluster_id, rank)
-        )
-    best = max(ids, key=lambda id: (ids[id], furthest[id], id), default=None)
+    best = max(ids, key=lambda id: (ids[id], furthest(id), id), default=None)
 
     def place(directory: AuditedDirectory) -> tuple[bool, bool, int, str]:
-        node = directory.summary.node_id
-        return (
-            directory.summary.cluster_id != best,
-            node is None,
-            node if node is not None else 0,
-            directory.summary.name,
-        )
+        one = directory.summary
+        return one.cluster_id != best, one.node_id is None, one.node_id or 0, one.name
 
-    return sorted(listed, key=place)
+    return sorted(unit.members, key=place)
 
 
 def _found(

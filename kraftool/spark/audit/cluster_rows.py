@@ -7,13 +7,13 @@ which too little is known: such a cluster comes back once they were read again.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from kraftool.spark.audit.cluster import ClusterUnit, compare, in_company
-from kraftool.spark.audit.examine import AuditedDirectory, whole
-from kraftool.spark.audit.examined import key_text, parts_by_directory
+from kraftool.spark.audit.cluster import ClusterUnit, Misplaced, compare, in_company
+from kraftool.spark.audit.examine import AuditedDirectory
+from kraftool.spark.audit.examined import key_text
 from kraftool.spark.audit.fleet_totals import both, of_cluster, of_directory
 from kraftool.spark.audit.frames import (
     cluster_row,
@@ -31,29 +31,25 @@ def compared(
     key: bytes,
     rows: Sequence[Row],
     ignored_codes: Collection[str],
-    lent: Mapping[str, str],
-    log_of: Mapping[str, str],
-    one_of: Mapping[str, str],
+    misplaced: Misplaced,
     *,
     is_read: bool = False,
 ) -> Iterator[Row]:
     """The rows of a cluster, or the name of one whose logs have to be read again."""
     name = key_text(key)
-    held_parts = [(number, part) for _, number, part, _ in rows if part is not None]
-    directories = parts_by_directory(held_parts)
-    logs = [first.batches for first, *_ in directories if first.summary.name not in log_of]
+    held = ((number, audited) for _, number, audited, _ in rows if audited is not None)
+    directories: list[AuditedDirectory] = [pickle.loads(audited) for _, audited in sorted(held)]
+    logs = [one.batches for one in directories if one.summary.name not in misplaced.log_of]
     if not is_read and len(logs) > 1 and may_differ(logs):
         yield uncompared_row(name)
         return
-    members = in_company([_at_home(whole(parts, ignored_codes), name) for parts in directories])
+    members = in_company([_at_home(one, name) for one in directories])
     divergences = [pickle.loads(held) for *_, held in rows if held is not None]
     unit = ClusterUnit(
         name=name,
         members=tuple(sorted(members, key=lambda member: member.summary.name)),
         divergences=tuple(sorted(divergences, key=lambda divergence: divergence.first_offset)),
-        lent=lent,
-        log_of=log_of,
-        one_of=one_of,
+        misplaced=misplaced,
     )
     yield from _rows(members, unit, ignored_codes)
 
@@ -70,7 +66,7 @@ def _rows(
     yield cluster_row(result.summary, findings)
     yield from map(directory_row, (member.summary for member in members))
     yield from map(finding_row, findings)
-    yield from map(divergence_row, result.divergences)
+    yield from map(divergence_row, unit.divergences)
 
 
 def _at_home(audited: AuditedDirectory, cluster: str) -> AuditedDirectory:

@@ -102,7 +102,6 @@ def collect(
         divergences.orderBy(_down("same_epoch"), "cluster", "first_offset"),
         wanted.most_divergences,
     )
-    metadata_versions, kraft_versions = versions_of(directories)
     model = FleetAudit(
         run=RunSettings(),
         counts=counts,
@@ -111,8 +110,8 @@ def collect(
         findings=tuple(shown),
         divergences=tuple(parted),
         codes=by_code.codes(),
-        metadata_versions=metadata_versions,
-        kraft_versions=kraft_versions,
+        metadata_versions=versions_of(directories, "level", "release"),
+        kraft_versions=versions_of(directories, "kraft", "kraft"),
         left_out=LeftOut(
             clusters=counts.clusters - len(worst),
             directories=counts.directories - len(some),

@@ -35,17 +35,16 @@ class ReadOnce(NamedTuple):
     snapshots: SnapshotVerification
 
 
-def read_once(path: str, progress: Progress, *, replays: bool) -> ReadOnce | None:
-    """Read a directory for all three commands; None if each command has to read it by itself.
-    Without `replays`, other tasks replay its log."""
+def read_once(path: str, progress: Progress) -> ReadOnce | None:
+    """Read a directory for all three commands; None if each command has to read it by itself."""
     try:
         location = open_path(path)
-        return _read(location, progress, replays) if location.kind in _DIRECTORIES else None
+        return _read(location, progress) if location.kind in _DIRECTORIES else None
     except KraftoolError:
         return None
 
 
-def _read(location: Location, progress: Progress, replays: bool) -> ReadOnce | None:
+def _read(location: Location, progress: Progress) -> ReadOnce | None:
     listed = list(location.entries())
     files = [entry for entry in listed if isinstance(entry, Entry)]
     if location.kind is LocationKind.PARTITION and is_topic(
@@ -54,7 +53,7 @@ def _read(location: Location, progress: Progress, replays: bool) -> ReadOnce | N
         return None
     states: dict[str, LogStates] = {}
     examination = ExaminationPasses(location, files, is_newest_first=False)
-    log = LogPasses(location, files, states, replays)
+    log = LogPasses(location, files, states)
     snapshots = SnapshotReading(files, shared=log.seen)
     problems = (entry for entry in listed if isinstance(entry, EntryProblem))
     of_examination, of_log, of_snapshots = read_together(
@@ -67,12 +66,5 @@ def _read(location: Location, progress: Progress, replays: bool) -> ReadOnce | N
     return ReadOnce(
         examine_read(of_examination, examination, progress),
         verify_read(of_log, log),
-        verify_read_snapshots(
-            location,
-            of_snapshots,
-            snapshots,
-            replay_logs=replays,
-            progress=progress,
-            states=states,
-        ),
+        verify_read_snapshots(location, of_snapshots, snapshots, progress=progress, states=states),
     )

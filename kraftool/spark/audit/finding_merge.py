@@ -24,7 +24,7 @@ def key_of(finding: Finding) -> Key:
 
 
 @dataclass(slots=True)
-class Said:
+class FindingMerge:
     """Collects the findings of one directory."""
 
     directory: str
@@ -62,18 +62,10 @@ class Said:
                 commands=known.commands or commands,
             )
 
-    def take(self, finding: FleetFinding) -> None:
-        """Take a finding that commands have said elsewhere."""
-        for by in finding.by:
-            self.add(by, finding.finding, finding.evidence, finding.commands)
-
-    def take_ignored(self, keys: Collection[Key]) -> None:
-        """Take what was ignored elsewhere."""
-        self._ignored.update(keys)
-
     @property
-    def ignored_keys(self) -> frozenset[Key]:
-        return frozenset(self._ignored)
+    def ignored(self) -> int:
+        """How many findings were left out."""
+        return len(self._ignored)
 
     def add_all(self, by: str, findings: Iterable[Finding]) -> None:
         for finding in findings:

@@ -5,8 +5,6 @@ Owns the sums, which workers make of their own part and Spark puts together. It 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +23,6 @@ from kraftool.reports.text.json_forms import FindingCounts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql import Row as SparkRow
 
 _SEVERITIES = {rank: severity for severity, rank in SEVERITY_RANK.items()}
 
@@ -124,34 +121,23 @@ class FindingsByCode:
         )
 
 
-def versions_of(
-    directories: DataFrame,
-) -> tuple[tuple[VersionCount, ...], tuple[VersionCount, ...]]:
-    """Return how many are at each metadata.version, and at each kraft.version, the newest first."""
-    counted = directories.groupBy("level", "release", "kraft").agg(
-        expr("count(*)").alias("directories"), expr("collect_set(cluster)").alias("clusters")
+def versions_of(directories: DataFrame, level: str, name: str) -> tuple[VersionCount, ...]:
+    """Return how many are at each level of a column, the newest first."""
+    counted = (
+        directories.where(f"{level} IS NOT NULL")
+        .groupBy(level)
+        .agg(
+            expr(f"coalesce(min(string({name})), string({level}))").alias("name"),
+            expr("count(*)").alias("directories"),
+            expr("count(DISTINCT cluster)").alias("clusters"),
+        )
     )
-    rows = counted.collect()
-    return _levels(rows, "level", "release"), _levels(rows, "kraft", "kraft")
-
-
-def _levels(rows: Iterable[SparkRow], level: str, name: str) -> tuple[VersionCount, ...]:
-    names: defaultdict[int, set[str]] = defaultdict(set)
-    clusters: defaultdict[int, set[str]] = defaultdict(set)
-    directories: Counter[int] = Counter()
-    for row in rows:
-        at = row[level]
-        if at is not None:
-            clusters[at].update(row["clusters"])
-            directories[at] += row["directories"]
-            if row[name] is not None:
-                names[at].add(str(row[name]))
     return tuple(
         VersionCount(
-            name=min(names[at], default=str(at)),
-            level=at,
-            directories=directories[at],
-            clusters=len(clusters[at]),
+            name=row["name"],
+            level=row[level],
+            directories=row["directories"],
+            clusters=row["clusters"],
         )
-        for at in sorted(directories, reverse=True)
+        for row in counted.orderBy(expr(level).desc()).collect()
     )

@@ -21,42 +21,20 @@ from kraftool.reports.fleet.model import (
     FleetFinding,
 )
 from kraftool.reports.text.json_document import json_line
-from kraftool.reports.text.json_forms import FindingCounts
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.values import Row, collected
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_COLUMNS = {
-    "kind": "INT",
-    "rank": "INT",
-    "urgency": "INT",
-    "errors": "INT",
-    "warnings": "INT",
-    "cluster": "STRING",
-    "directory": "STRING",
-    "directories": "ARRAY<STRING>",
-    "code": "STRING",
-    "file": "STRING",
-    "position": "BIGINT",
-    "offset": "BIGINT",
-    "text": "STRING",
-    "undecoded": "BOOLEAN",
-    "name": "STRING",
-    "node": "INT",
-    "level": "INT",
-    "release": "STRING",
-    "kraft": "INT",
-    "same_epoch": "BOOLEAN",
-    "first_offset": "BIGINT",
-    "line": "BINARY",
-    "held": "BINARY",
-}
-ROWS = ", ".join(f"{name} {form}" for name, form in _COLUMNS.items())
+ROWS = (
+    "kind INT, rank INT, urgency INT, errors INT, warnings INT, cluster STRING, directory STRING, "
+    "directories ARRAY<STRING>, code STRING, file STRING, position BIGINT, offset BIGINT, "
+    "text STRING, undecoded BOOLEAN, name STRING, node INT, level INT, release STRING, kraft INT, "
+    "same_epoch BOOLEAN, first_offset BIGINT, line BINARY, held BINARY"
+)
 """The columns of all kinds of rows."""
-_FINE = 3
-"""The rank of what has no finding."""
+_COLUMNS = [column.split()[0] for column in ROWS.split(", ")]
 
 
 class AuditRowKind(IntEnum):
@@ -110,7 +88,6 @@ def cluster_row(summary: ClusterSummary, findings: Iterable[FleetFinding]) -> Ro
         AuditRowKind.CLUSTER,
         summary,
         json_line(summary),
-        rank=rank_of(counts),
         urgency=min((urgency_of(one.finding) for one in findings), default=None),
         errors=counts.error,
         warnings=counts.warning,
@@ -124,7 +101,6 @@ def directory_row(summary: DirectorySummary) -> Row:
         AuditRowKind.DIRECTORY,
         summary,
         json_line(summary),
-        rank=rank_of(summary.finding_counts),
         cluster=file_text(summary.cluster),
         node=summary.node_id,
         name=file_text(summary.name),
@@ -154,11 +130,6 @@ def counts_row(counts: FleetCounts) -> Row:
 def uncompared_row(name: str) -> Row:
     """The name of a cluster whose logs have to be read once more, as a row."""
     return _row(AuditRowKind.UNCOMPARED, name)
-
-
-def rank_of(counts: FindingCounts) -> int:
-    """Return how bad the worst of some findings is."""
-    return SEVERITY_RANK[counts.worst] if counts.worst is not None else _FINE
 
 
 def first(frame: DataFrame, count: int) -> list[Any]:

@@ -26,10 +26,6 @@ class BatchIdentities:
     epochs: array[int]
     crcs: array[int]
 
-    def are_all_of(self, batches: int) -> bool:
-        """True if these are all of so many batches: the others would be damaged ones."""
-        return len(self.offsets) == batches
-
     def part(self, first: int, last: int) -> BatchIdentities:
         """Return the batches that begin at offsets from `first` to `last`."""
         begin, end = bisect_left(self.offsets, first), bisect_left(self.offsets, last + 1)
@@ -38,10 +34,12 @@ class BatchIdentities:
         )
 
 
-def identities_of(statistics: LogStatistics) -> BatchIdentities | None:
-    """Return the batches of a log; None unless they are few, and one after another."""
+def identities_of(statistics: LogStatistics, batches: int) -> BatchIdentities | None:
+    """Return the batches of a log; None unless they are few, one after another, and all of so many:
+    the others would be damaged ones."""
     offsets = statistics.offsets
-    if len(offsets) > MOST or any(map(int.__ge__, offsets, offsets[1:])):
+    is_whole = len(offsets) == batches <= MOST
+    if not is_whole or any(map(int.__ge__, offsets, offsets[1:])):
         return None
     return BatchIdentities(offsets, statistics.epochs, statistics.crcs)
 

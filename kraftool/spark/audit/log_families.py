@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from os.path import dirname
 from typing import NamedTuple
 
 from kraftool.raft.names import majority_of
@@ -49,28 +50,16 @@ class Traces:
 NO_TRACES = Traces()
 
 
-def traces_of_log(statistics: LogStatistics) -> Traces:
-    """The traces of a directory's log."""
-    epochs, sampled = _of_log(statistics)
-    return Traces(tokens=frozenset((*epochs.values(), *sampled)), epochs=epochs)
-
-
-def traces_of_snapshots(snapshots: Iterable[VerifiedSnapshot]) -> Traces:
-    """The traces of a directory's snapshots."""
+def traces_of(statistics: LogStatistics | None, snapshots: Iterable[VerifiedSnapshot]) -> Traces:
+    """The traces of a directory's log and snapshots."""
+    epochs, sampled = _of_log(statistics) if statistics is not None else ({}, [])
     states = [
         _token(snapshot.offset, snapshot.epoch, snapshot.state_hash)
         for snapshot in snapshots
         if snapshot.broker_epochs  # registrations have random ids; an empty state is like any other
     ]
-    return Traces(tokens=frozenset(states[-_MOST:]))
-
-
-def joined(several: Sequence[Traces]) -> Traces:
-    """The traces of several parts of a directory."""
-    return Traces(
-        tokens=frozenset().union(*(traces.tokens for traces in several)),
-        epochs={epoch: token for traces in several for epoch, token in traces.epochs.items()},
-    )
+    tokens = frozenset((*epochs.values(), *sampled, *states[-_MOST:]))
+    return Traces(tokens=tokens, epochs=epochs)
 
 
 def _of_log(statistics: LogStatistics) -> tuple[dict[int, int], list[int]]:
@@ -270,28 +259,32 @@ class Adoptions(NamedTuple):
 
 
 def adopted(links: Iterable[Link], known: Mapping[str, Household]) -> Adoptions:
-    """For each household that is part of another: which one. The nearest folder decides first.
+    """For each household that is part of another: which one.
 
     What all clusters that were made from one template have in common says of no directory which of
-    them it belongs to. Only a trace that one of them has alone does, or a folder of its own.
+    them it belongs to. Only a trace that one of them has alone does, or the folder that it is in,
+    if directories of no other cluster are.
     """
-    links_of: dict[str, list[tuple[str, Link]]] = {}
+    links_of: dict[str, list[Link]] = {}
     for link in links:
-        folder = _nearest(known[link.part], known[link.whole])
-        links_of.setdefault(link.part, []).append((folder, link))
-    folders = _folders(known) if links_of else Counter()
-    best: dict[str, tuple[int, Link]] = {}
-    undecided: dict[str, tuple[str, ...]] = {}
-    for part, candidates in links_of.items():
-        folder, link = max(candidates, key=lambda one: (one[0].count("/"), one[1][::-1]))
-        if link.own or folders[folder] - is_claimant(part, known) == 1:
-            best[part] = folder.count("/"), link
-        else:
-            undecided[part] = tuple(sorted(candidate.whole for _, candidate in candidates))
+        links_of.setdefault(link.part, []).append(link)
+    owners: dict[str, set[str]] = {}
+    for key, household in known.items() if links_of else ():
+        for name in household.names if is_claimant(key, known) else ():
+            owners.setdefault(dirname(name), set()).add(key)
+
+    def is_beside(link: Link) -> bool:
+        around = (owners.get(dirname(name), set()) for name in known[link.part].names)
+        return any(keys - {link.part} == {link.whole} for keys in around)
+
+    best = {
+        part: max(several, key=lambda one: (is_beside(one), one.own, one.shared, one.whole))
+        for part, several in links_of.items()
+    }
+    decided = {part: link for part, link in best.items() if link.own or is_beside(link)}
     taken: Counter[str] = Counter()
     chosen: dict[str, str] = {}
-    by_strength = sorted(best.items(), key=lambda one: (one[1][0], one[1][1].shared), reverse=True)
-    for part, (_, link) in by_strength:
+    for part, link in sorted(decided.items(), key=lambda one: one[1].shared, reverse=True):
         # Without an id a directory can be any node, but one node is missing only once.
         if part.startswith("\0") and not link.whole.startswith("\0"):
             if taken[link.whole] >= len(known[link.whole].lacking):
@@ -300,33 +293,17 @@ def adopted(links: Iterable[Link], known: Mapping[str, Household]) -> Adoptions:
         chosen[part] = link.whole
     # One that was itself adopted is no home for others; its own home is.
     home_of = {part: chosen.get(whole, whole) for part, whole in chosen.items()}
+    undecided = {
+        part: tuple(sorted(link.whole for link in several))
+        for part, several in links_of.items()
+        if part not in decided
+    }
     return Adoptions(home_of, undecided)
-
-
-def _folders(known: Mapping[str, Household]) -> Counter[str]:
-    """By folder, the number of clusters that have directories in it."""
-    return Counter(
-        folder
-        for key, household in known.items()
-        if is_claimant(key, known)
-        for folder in {folder for name in household.names for folder in _above(name)}
-    )
-
-
-def _above(name: str) -> list[str]:
-    parts = name.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
 def is_claimant(key: str, known: Mapping[str, Household]) -> bool:
     """True for a cluster with an id of its own, and not for what may be a part of one."""
     return not key.startswith("\0") and not known[key].is_piece
-
-
-def _nearest(one: Household, other: Household) -> str:
-    """Return the deepest folder that has directories of both."""
-    count, name = max((_common(mine, theirs), mine) for mine in one.names for theirs in other.names)
-    return "/".join(name.split("/")[:count])
 
 
 def _common(one: str, other: str) -> int:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
+from types import MappingProxyType
+from typing import NamedTuple
 
 from pyspark.sql.functions import collect_set
 
@@ -20,18 +22,17 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.fleet.model import AUDIT, FleetFinding
+from kraftool.spark.audit.cluster import Misplaced
 from kraftool.spark.audit.examined import Examined, key_text
 from kraftool.spark.audit.log_families import (
     ClusterSplit,
     Household,
     Kin,
     Link,
-    Traces,
     adopted,
     holds_log_of,
     households,
     is_claimant,
-    joined,
     missing_from,
     pieces,
     split,
@@ -47,14 +48,8 @@ class Belonging:
     """The cluster of each directory by name, and findings between clusters."""
 
     cluster_of: Mapping[str, str]
-    findings: tuple[FleetFinding, ...] = ()
-    lent: Mapping[str, str] = field(default_factory=dict)
-    """The directories whose cluster.id is that of another cluster of the fleet, each with one of
-    its directories."""
-    log_of: Mapping[str, str] = field(default_factory=dict)
-    """The directories whose log is that of another cluster, and of which, in words."""
-    one_of: Mapping[str, str] = field(default_factory=dict)
-    """The directories that may belong to any of several clusters, in words."""
+    findings: tuple[FleetFinding, ...]
+    misplaced: Misplaced
 
 
 _Links = tuple[list[Link], list[Link]]
@@ -63,13 +58,14 @@ _Links = tuple[list[Link], list[Link]]
 
 def belonging(examined: Examined) -> Belonging:
     """Find out what belongs together."""
-    members = dict(examined.members)
+    members = examined.members
     homes = {number: member.home for number, member in members.items()}
-    grouped = _grouped(examined, homes, {}, frozenset(), looks_for_pieces=True)
-    strange = {name: piece for group in grouped.values() for name, piece in group.strange.items()}
-    for number, member in members.items() if strange else ():
-        if piece := strange.get(member.name):
-            members[number] = replace(member, piece=piece)
+    groups = _grouped(examined, homes)
+    strange = {name: piece for group in groups for name, piece in group.strange.items()}
+    members = {
+        number: replace(member, piece=strange.get(member.name, 0))
+        for number, member in members.items()
+    }
     known = households(members.values())
     keys = {number: member.key for number, member in members.items()}
     homes_of_parts, owners = _links(examined, keys, known)
@@ -77,31 +73,24 @@ def belonging(examined: Examined) -> Belonging:
     log_of = _log_of([link for link in owners if link.part not in home_of], known)
     chosen = {number: home_of.get(member.key, member.home) for number, member in members.items()}
     apart = frozenset(number for number, member in members.items() if member.name in log_of)
-    grouped = _regrouped(examined, grouped, homes, chosen, strange, apart)
-    cluster_of = {
-        name: cluster
-        for group in grouped.values()
-        for cluster, names, _ in group.units
-        for name in names
-    }
-    splits = [
-        cluster_split
-        for group in grouped.values()
-        for _, _, cluster_splits in group.units
-        for cluster_split in cluster_splits
-    ]
+    if apart or chosen != homes:
+        groups = _grouped(examined, chosen, strange, apart)
+    units = [unit for group in groups for unit in group.units]
+    cluster_of = {name: unit.cluster for unit in units for name in unit.names}
     twice = _directory_ids(list(members.values()), cluster_of)
     return Belonging(
         cluster_of=cluster_of,
-        findings=(*map(_of_split, splits), *twice),
-        lent=_lent(list(members.values()), known, home_of),
-        log_of=log_of,
-        one_of={
-            name: _one_of(wholes, known)
-            for part, wholes in undecided.items()
-            for name in known[part].names
-            if name not in log_of
-        },
+        findings=(*(_of_split(pair) for unit in units for pair in unit.splits), *twice),
+        misplaced=Misplaced(
+            lent=_lent(list(members.values()), known, home_of),
+            log_of=log_of,
+            one_of={
+                name: _one_of(wholes, known)
+                for part, wholes in undecided.items()
+                for name in known[part].names
+                if name not in log_of
+            },
+        ),
     )
 
 
@@ -120,82 +109,56 @@ def _one_of(wholes: Sequence[str], known: Mapping[str, Household]) -> str:
     return f"one of {len(wholes)} clusters made from the same template, such as that of {first}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Group:
+class _Unit(NamedTuple):
+    """One cluster under a key, and what is odd with it."""
+
+    cluster: str
+    names: tuple[str, ...]
+    splits: tuple[ClusterSplit, ...] = ()
+
+
+class _Group(NamedTuple):
     """The fate of the directories under one key."""
 
-    units: tuple[tuple[str, tuple[str, ...], tuple[ClusterSplit, ...]], ...]
-    """The clusters: name, directories, and what is odd."""
-    strange: Mapping[str, int] = field(default_factory=dict)
+    units: tuple[_Unit, ...]
+    strange: Mapping[str, int] = {}
     """The pieces, by the names of their directories."""
-
-
-def _regrouped(
-    examined: Examined,
-    grouped: dict[str, _Group],
-    homes: Mapping[int, str],
-    chosen: Mapping[int, str],
-    strange: Mapping[str, int],
-    apart: frozenset[int],
-) -> dict[str, _Group]:
-    """The groups after some directories have moved; those that nothing moved in stay."""
-    moved = {number for number in chosen if chosen[number] != homes[number]} | apart
-    changed = {place[number] for number in moved for place in (homes, chosen)}
-    again = {number: key for number, key in chosen.items() if key in changed}
-    kept = {key: group for key, group in grouped.items() if key not in changed}
-    return kept | _grouped(examined, again, strange, apart, looks_for_pieces=False)
 
 
 def _grouped(
     examined: Examined,
     keys: Mapping[int, str],
-    strange: Mapping[str, int],
-    apart: frozenset[int],
-    *,
-    looks_for_pieces: bool,
-) -> dict[str, _Group]:
+    strange: Mapping[str, int] = MappingProxyType({}),
+    apart: frozenset[int] = frozenset(),
+) -> list[_Group]:
     """The clusters under each key. One directory by itself is one, whatever its log holds."""
     sizes = Counter(keys.values())
-    groups = {
-        key: _Group(units=tuple(_split(key, [(examined.members[number], number in apart)])))
+    groups = [
+        _Group((_Unit(key.removeprefix("\0"), (examined.members[number].name,)),))
         for number, key in keys.items()
         if sizes[key] == 1
-    }
+    ]
     several = {number: key for number, key in keys.items() if sizes[key] > 1}
     if several:
         frame = examined.keyed(several, "number", "kin", "traces")
-        task = partial(_group, strange=strange, apart=apart, looks_for_pieces=looks_for_pieces)
+        task = partial(_group, strange=dict(strange), apart=apart)
         tasks = examined.tasks_for(len(sizes) - len(groups))
-        rows = map_groups(frame, "key", task, "held BINARY", tasks)
-        groups.update(collected(rows, "held"))
+        groups += collected(map_groups(frame, "key", task, "held BINARY", tasks), "held")
     return groups
 
 
 def _group(
-    key: bytes,
-    rows: Sequence[Row],
-    strange: Mapping[str, int],
-    apart: frozenset[int],
-    *,
-    looks_for_pieces: bool,
+    key: bytes, rows: Sequence[Row], strange: Mapping[str, int], apart: frozenset[int]
 ) -> Iterator[Row]:
-    kins: dict[int, Kin] = {}
-    traces_of: dict[int, list[Traces]] = {}
+    members: list[Kin] = []
+    set_aside: list[Kin] = []
     for _, number, kin, traces in rows:
-        traces_of.setdefault(number, []).append(pickle.loads(traces))
-        if kin is not None:
-            kins[number] = pickle.loads(kin)
-    members = [
-        (
-            replace(kin, traces=joined(traces_of[number]), piece=strange.get(kin.name, 0)),
-            number in apart,
-        )
-        for number, kin in kins.items()
-    ]
-    name = key_text(key)
-    piece_numbers = pieces([member for member, _ in members]) if looks_for_pieces else {}
-    group = _Group(units=tuple(_split(name, members)), strange=piece_numbers)
-    yield (pickle.dumps((name, group)),)
+        member: Kin = pickle.loads(kin)
+        piece = strange.get(member.name, 0)
+        member = replace(member, traces=pickle.loads(traces), piece=piece)
+        (set_aside if number in apart else members).append(member)
+    units = tuple(_units(key_text(key).removeprefix("\0"), members, set_aside))
+    yield (pickle.dumps(_Group(units, pieces([*members, *set_aside]))),)
 
 
 def _lent(
@@ -256,38 +219,27 @@ def _pairs(batches: Iterable[ArrowBatch], known: Mapping[str, Household]) -> Ite
         yield pa.RecordBatch.from_pydict({"held": pa.array(links, pa.binary())})
 
 
-def _split(
-    key: str, some: Sequence[tuple[Kin, bool]]
-) -> Iterator[tuple[str, tuple[str, ...], tuple[ClusterSplit, ...]]]:
-    """The clusters of a household: name, directories, and what is odd.
+def _units(key: str, members: Sequence[Kin], set_aside: Sequence[Kin]) -> Iterator[_Unit]:
+    """The clusters of a household.
 
-    Those whose logs are elsewhere at home stay with the first, whose id they have.
+    Directories without an id whose log parted from all that have one are of another cluster that
+    was made from the same template. Those whose logs are elsewhere at home stay with the first
+    cluster, whose id they have.
     """
-    members, parted = _without_parted(some)
-    for kin in parted:
-        yield kin.name, (kin.name,), ()
-    units, cluster_splits = split([kin for kin, is_apart in members if not is_apart])
-    units = units or [[]]
-    units[0].extend(kin for kin, is_apart in members if is_apart)
-    for number, unit in enumerate(units):
-        names = tuple(sorted(kin.name for kin in unit))
-        name = key.removeprefix("\0") + (f" ({number + 1})" if number else "")
-        yield name, names, tuple(cluster_splits) if not number else ()
-
-
-def _without_parted(
-    members: Sequence[tuple[Kin, bool]],
-) -> tuple[list[tuple[Kin, bool]], list[Kin]]:
-    """The members, and directories without an id whose log parted from all that have one: it is
-    of another cluster that was made from the same template."""
-    named = [kin.traces for kin, _ in members if kin.cluster_id]
+    named = [kin.traces for kin in (*members, *set_aside) if kin.cluster_id]
     parted = [
         kin
-        for kin, _ in members
+        for kin in members
         if named and not kin.cluster_id and all(map(kin.traces.parted_from, named))
     ]
-    names = {kin.name for kin in parted}
-    return [member for member in members if member[0].name not in names], parted
+    yield from (_Unit(kin.name, (kin.name,)) for kin in parted)
+    units, cluster_splits = split([kin for kin in members if kin not in parted])
+    units = units or [[]]
+    units[0].extend(set_aside)
+    for number, unit in enumerate(units):
+        names = tuple(sorted(kin.name for kin in unit))
+        name = f"{key} ({number + 1})" if number else key
+        yield _Unit(name, names, tuple(cluster_splits) if not number else ())
 
 
 def _of_split(pair: ClusterSplit) -> FleetFinding:

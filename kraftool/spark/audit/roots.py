@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from kraftool.arrow.fleet import Empty, FleetFile, Unread
@@ -34,8 +34,6 @@ class AuditItems:
     """The items to examine, the largest first."""
 
     items: tuple[Item, ...]
-    roots: tuple[str, ...] = field(repr=False)
-    """The ROOTs that led to any of them."""
     findings: tuple[FleetFinding, ...]
 
 
@@ -49,7 +47,6 @@ def find(
     """Find the directories below all ROOTs."""
     findings: list[Finding] = []
     items: dict[str, Item] = {}
-    led_by: dict[str, str] = {}
     problems: list[Unread] = []
     empty: dict[str, Empty] = {}
     fleets = find_fleets(roots, depth=depth, options=options, job=job)
@@ -64,7 +61,6 @@ def find(
             findings.append(kinds.NOTHING.at(shown_url(root), text))
         for key, item in _by_directory(fleet.files).items():
             items.setdefault(key, item)
-            led_by.setdefault(key, root)
     items = _without_parts(items)
     names = {item[0].directory.name for item in items.values()}
     for problem in problems:
@@ -78,8 +74,7 @@ def find(
         finding_at.setdefault((finding.code, finding.file), finding)
     ordered = sorted(items.values(), key=lambda item: (-size_of(item), item[0].directory.name))
     fleet_findings = (FleetFinding(finding=found, by=(AUDIT,)) for found in finding_at.values())
-    leading = dict.fromkeys(led_by[key] for key in items)
-    return AuditItems(items=tuple(ordered), roots=tuple(leading), findings=tuple(fleet_findings))
+    return AuditItems(items=tuple(ordered), findings=tuple(fleet_findings))
 
 
 def _wiped(empty: Iterable[Empty], directories: Collection[str]) -> Iterator[Finding]:

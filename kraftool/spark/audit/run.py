@@ -18,16 +18,15 @@ from pyspark.storagelevel import StorageLevel
 
 from kraftool import __version__
 from kraftool.reports.fleet.model import RunSettings
-from kraftool.spark.audit.batches import BatchRoots, diverged
+from kraftool.spark.audit.batches import diverged
 from kraftool.spark.audit.cluster_rows import compared
 from kraftool.spark.audit.collect import AuditRequest, AuditRun, collect
 from kraftool.spark.audit.examined import Examined
 from kraftool.spark.audit.frames import ROWS, AuditRowKind, rows_of
 from kraftool.spark.audit.membership import Belonging, belonging
-from kraftool.spark.audit.roots import AuditItems, find
-from kraftool.spark.job_progress import BeginStage, no_stages
+from kraftool.spark.audit.roots import AuditItems, Item, find
 from kraftool.spark.listing import ListingJob
-from kraftool.spark.values import collected, map_groups, master_of
+from kraftool.spark.values import collected, map_groups
 from kraftool.storage.remote import shown_url
 
 if TYPE_CHECKING:
@@ -35,29 +34,21 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def audit(
-    spark: SparkSession, wanted: AuditRequest, begin: BeginStage = no_stages
-) -> Iterator[AuditRun]:
-    """Audit a fleet. What is yielded can be asked as long as the context lasts.
-
-    `begin` is told each stage: list, read, compare, report.
-    """
-    begin("list", ())
+def audit(spark: SparkSession, wanted: AuditRequest) -> Iterator[AuditRun]:
+    """Audit a fleet. What is yielded can be asked as long as the context lasts."""
     began, clock = time.time(), time.monotonic()
     job = ListingJob(lambda: spark)
     audit_items = find(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
     with ExitStack() as kept:
-        examined = Examined(spark, audit_items.items, wanted.ignored_codes, begin)
-        kept.callback(examined.forget)
-        begin("compare", ())
+        examined = Examined(spark, audit_items.items, wanted.ignored_codes)
+        kept.callback(examined.frame.unpersist)
         homes = belonging(examined)
         rows = _compared(spark, audit_items, examined, homes, wanted, kept)
         loose = (*audit_items.findings, *homes.findings)
-        begin("report", ())
         run = collect(spark, wanted, loose, rows)
         settings = RunSettings(
             roots=tuple(map(shown_url, wanted.roots)),
-            master=master_of(spark),
+            master=spark.conf.get("spark.master", "") or "",
             cores=examined.cores,
             fail_on=wanted.fail_on,
             ignored_codes=tuple(sorted(wanted.ignored_codes)),
@@ -82,30 +73,22 @@ def _compared(
     Most logs are compared by what was seen when they were examined. The others are read again.
     """
     keys = {number: homes.cluster_of[member.name] for number, member in examined.members.items()}
-    task = partial(
-        compared,
-        ignored_codes=wanted.ignored_codes,
-        lent=homes.lent,
-        log_of=homes.log_of,
-        one_of=homes.one_of,
-    )
-    columns, none = ("number", "part"), "CAST(NULL AS BINARY) AS divergence"
+    task = partial(compared, ignored_codes=wanted.ignored_codes, misplaced=homes.misplaced)
+    columns, none = ("number", "audited"), "CAST(NULL AS BINARY) AS divergence"
     members = examined.keyed(keys, *columns).selectExpr("*", none)
     tasks = examined.tasks_for(len(set(keys.values())))
     rows = _kept(map_groups(members, "key", task, ROWS, tasks), kept)
     unread = set(collected(rows_of(rows, AuditRowKind.UNCOMPARED), "held"))
     if not unread:
         return rows
-    clusters: dict[str, list[str]] = {name: [] for name in unread}
-    for directory, cluster in homes.cluster_of.items():
-        if cluster in unread and directory not in homes.log_of:
-            clusters[cluster].append(directory)
-    sources = BatchRoots(roots=items.roots, depth=wanted.depth, storage=wanted.storage)
-    divergences = diverged(spark, sources, clusters)
-    again = examined.keyed({n: key for n, key in keys.items() if key in unread}, *columns)
-    both = again.selectExpr("*", none)
-    if divergences is not None:
-        both = both.unionByName(divergences, allowMissingColumns=True)
+    again = {number: key for number, key in keys.items() if key in unread}
+    clusters: dict[str, list[Item]] = {}
+    for number, cluster in again.items():
+        if examined.members[number].name not in homes.misplaced.log_of:
+            clusters.setdefault(cluster, []).append(items.items[number])
+    both = examined.keyed(again, *columns).unionByName(
+        diverged(spark, clusters), allowMissingColumns=True
+    )
     task = partial(task, is_read=True)
     return rows.where(f"kind <> {int(AuditRowKind.UNCOMPARED)}").union(
         _kept(map_groups(both, "key", task, ROWS, examined.tasks_for(len(unread))), kept)

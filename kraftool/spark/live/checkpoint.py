@@ -39,13 +39,13 @@ class Checkpoint:
 
     folder: Path
     id: str
-    is_new: bool
 
 
 def note_of(following: StreamOptions, target: str) -> dict[str, Any]:
     """Return what has to be the same when a stream goes on."""
     roots = [os.path.abspath(root) if "://" not in root else root for root in following.roots]
     return {
+        "version": _VERSION,
         "ROOTs": [shown_url(root) for root in roots],
         "--to": target,
         "--type": sorted(following.types),
@@ -74,19 +74,13 @@ def held(folder: Path, wanted: dict[str, Any]) -> Iterator[Checkpoint]:
 
 
 def _made(folder: Path, wanted: dict[str, Any]) -> Checkpoint:
-    made = Checkpoint(folder=folder, id=uuid.uuid4().hex, is_new=True)
-    note = {"version": _VERSION, "id": made.id, **wanted}
-    write_note(folder / NOTE, note)
+    made = Checkpoint(folder=folder, id=uuid.uuid4().hex)
+    write_note(folder / NOTE, {"id": made.id, **wanted})
     return made
 
 
 def _known(folder: Path, wanted: dict[str, Any]) -> Checkpoint:
     note = read_note(folder / NOTE)
-    if note.get("version") != _VERSION:
-        raise OtherStream(
-            f"{folder} is the checkpoint of another version of kraftool",
-            hint="start a new stream with a new --checkpoint; --from latest skips all old records",
-        )
     for name, value in wanted.items():
         if note.get(name) != value:
             raise OtherStream(
@@ -94,7 +88,7 @@ def _known(folder: Path, wanted: dict[str, Any]) -> Checkpoint:
                 f" {_words(note.get(name))}, not {_words(value)}",
                 hint="continue with the same, or start another stream with a new --checkpoint",
             )
-    return Checkpoint(folder=folder, id=str(note.get("id")), is_new=False)
+    return Checkpoint(folder=folder, id=str(note.get("id")))
 
 
 def _words(value: Any) -> str:

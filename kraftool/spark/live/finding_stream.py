@@ -1,4 +1,4 @@
-"""`spark.readStream.format("kraft.findings")`: findings of files as they appear.
+"""The findings of files as they appear: `kraft.findings` as a stream, and a part of `kraft.live`.
 
 Owns the news of that stream; `judged.py` has its memory. It judges each file by itself, as the
 batch source does.
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pyspark.sql.datasource import InputPartition
-from pyspark.sql.types import StructType
 
 from kraftool.arrow.columns import FINDINGS
 from kraftool.arrow.file_rows import add_finding
@@ -22,10 +21,10 @@ from kraftool.arrow.splits import Split
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.spark.finding_rows import finding_of
 from kraftool.spark.live.changes import owner_of
-from kraftool.spark.live.following import FleetStreamReader, FollowStep, Listing
+from kraftool.spark.live.following import FollowStep, Listing
 from kraftool.spark.live.judged import AT_ONCE, judge, large_files
-from kraftool.spark.live.stream_state import Memory
-from kraftool.spark.tasks import ReadTask, read_task
+from kraftool.spark.live.state_log import Memory
+from kraftool.spark.tasks import ReadTask
 
 
 class NewFindings(InputPartition):
@@ -41,7 +40,7 @@ class FindingFollower:
     The memory of a directory is what was seen of its files.
     """
 
-    source = FINDINGS
+    source, kind = FINDINGS, "finding"
 
     def __init__(self, settings: SourceOptions) -> None:
         self._settings = settings
@@ -89,11 +88,4 @@ class FindingFollower:
                 add_finding(table, owner_of(owner), finding_of(finding))
             yield table.take()
         elif isinstance(task, ReadTask):
-            yield from read_task(FINDINGS, arrow, self._settings, task)
-
-
-class FindingStreamReader(FleetStreamReader):
-    """The stream of findings that are new for their file."""
-
-    def __init__(self, settings: SourceOptions, schema: StructType) -> None:
-        super().__init__(settings, schema, {"files": FindingFollower(settings)})
+            yield from task.rows(FINDINGS, arrow, self._settings)

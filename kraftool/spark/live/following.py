@@ -3,7 +3,7 @@
 Owns the answers to Spark. It lists a fleet once for each batch, and plans its end and its tasks
 from that listing. Followers (`stream.py`, `finding_stream.py`) judge a listing and remember it.
 Several followers make one stream with one listing. After a restart Spark plans a batch again, and
-gets the same one: the offset has the ranges to read, or names the entry that has them.
+gets the same one: the offset names an entry of `state_log.py`, which has the ranges to read.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from kraftool.arrow.fleet import Fleet
 from kraftool.arrow.settings import SourceOptions
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema, pa
 from kraftool.spark.live.logs import fleet_now
-from kraftool.spark.live.stream_state import Memory, Offset, StreamState
+from kraftool.spark.live.state_log import Memory, StateLog
 
 LIVE = "kraft.live"
 """The format of the stream of all rows."""
 Listing = Callable[[], Fleet]
+Offset = dict[str, Any]
+"""The entry of the state up to which a stream is; empty if it has not begun."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,8 +44,6 @@ class FollowStep:
     """The parts of the memory that are others now; None for what is forgotten."""
     news: dict[str, Any] = field(default_factory=dict)
     """What the micro-batch has to read, as JSON; empty if it would have no rows."""
-    behind: int = 0
-    """Bytes that are left for later micro-batches."""
     is_kept: bool = False
     """True if the change must be written even without news."""
 
@@ -53,6 +53,8 @@ class FleetFollower(Protocol):
 
     source: str
     """The source whose columns its rows have."""
+    kind: str
+    """The value of the column `kind`, if its rows do not have that column."""
 
     def look(self, memory: Memory, fleet: Fleet, limit: int | None, *, begun: bool) -> FollowStep:
         """Return what changed since the memory was written."""
@@ -88,24 +90,20 @@ class FleetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         settings: SourceOptions,
         schema: StructType,
         followers: Mapping[str, FleetFollower],
-        kinds: Mapping[str, str] | None = None,
     ) -> None:
-        """`followers` by the names that they have in offsets. `kinds` has the value of the column
-        `kind` for followers without that column."""
-        self._settings, self._schema = settings, schema
-        self._followers, self._kinds = dict(followers), dict(kinds or {})
-        self._state = StreamState(settings.state_location)
+        """`followers` by the names that they have in the memory."""
+        self._settings, self._schema, self._followers = settings, schema, dict(followers)
+        self._state = StateLog(settings.state_location)
         self._listed: tuple[Offset, Fleet] | None = None
 
     def initial_offset(self) -> Offset:
         """Return where a new stream begins: at the beginning of what is there, or at its end."""
-        empty = self._state.empty()
         if self._settings.starting != "latest":
-            return empty
+            return {"entry": ""}
         fleet, memory = fleet_now(self._settings), dict[str, Any]()
         for name, follower in self._followers.items():
             memory |= _named(name, follower.skip({}, fleet))
-        return self._state.first(memory)
+        return {"entry": self._state.append("", memory, {})}
 
     def default_read_limit(self) -> ReadLimit:
         most = self._settings.bytes_per_trigger
@@ -113,22 +111,21 @@ class FleetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latest_offset(self, start: Offset, limit: ReadLimit) -> Offset:
         """Look at everything once; the start itself where nothing is new."""
-        memory = self._state.memory(start)
+        memory, begun = self._state.memory(start["entry"]), bool(start["entry"])
         most = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
         fleet = fleet_now(self._settings)
         changed: dict[str, Any] = {}
         news: dict[str, Any] = {}
-        behind, is_kept = 0, False
+        is_kept = False
         for name, follower in self._followers.items():
-            step = follower.look(_of(name, memory), fleet, most, begun=start["begun"])
+            step = follower.look(_of(name, memory), fleet, most, begun=begun)
             changed |= _named(name, step.changed)
-            behind += step.behind
             is_kept |= step.is_kept or bool(step.news)
             if step.news:
                 news[name] = step.news
-        if start["begun"] and not is_kept:
+        if begun and not is_kept:
             return start
-        end = self._state.save(start, changed, news, behind)
+        end = {"entry": self._state.append(start["entry"], changed, news)}
         self._listed = (end, fleet)
         return end
 
@@ -142,8 +139,8 @@ class FleetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The tasks of the batch that ends at `end`. What was listed for it is not listed again."""
         if start == end:
             return []
-        news = self._state.news(end)
-        memory = self._state.memory(end) if news else {}
+        news = self._state.news(end["entry"])
+        memory = self._state.memory(end["entry"]) if news else {}
         tasks: list[InputPartition] = []
         for number, (name, follower) in enumerate(self._followers.items()):
             if name in news:
@@ -161,14 +158,14 @@ class FleetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if not isinstance(partition, FollowerTask):
             return
         arrow = to_arrow_schema(self._schema, timezone="UTC")
-        name, follower = list(self._followers.items())[partition.number]
+        follower = list(self._followers.values())[partition.number]
         own = _part_of(arrow, follower.source)
         for batch in follower.read(own, partition.task):
-            yield batch if own is arrow else _widened(batch, arrow, self._kinds.get(name))
+            yield batch if own is arrow else _widened(batch, arrow, follower.kind)
 
     def commit(self, end: Offset) -> None:
         """Forget what no later question needs."""
-        self._state.done(end)
+        self._state.forget_before(end["entry"])
 
     def stop(self) -> None:
         """Let another run take the state."""
@@ -200,7 +197,7 @@ def _part_of(arrow: ArrowSchema, source: str) -> ArrowSchema:
     return arrow if len(fields) == len(arrow) else pa.schema(fields)
 
 
-def _widened(batch: ArrowBatch, arrow: ArrowSchema, kind: str | None) -> ArrowBatch:
+def _widened(batch: ArrowBatch, arrow: ArrowSchema, kind: str) -> ArrowBatch:
     """A batch with all columns of a schema; those that it lacks are null, but for `kind`."""
     columns = [
         batch.column(field.name)

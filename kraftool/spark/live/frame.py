@@ -24,39 +24,13 @@ if TYPE_CHECKING:
 
 KINDS = ("record", "problem", "change", "finding")
 
-_MEMBERS: Mapping[str, str] = {
-    "kind": "kind",
-    "clusterId": "cluster_id",
-    "nodeId": "node_id",
-    "directoryId": "directory_id",
-    "directory": "directory",
-    "file": "file",
-    "generation": "generation",
-    "position": "position",
-    "baseOffset": "base_offset",
-    "offset": "offset",
-    "epoch": "epoch",
-    "timestamp": "timestamp_ms",
-    "control": "control",
-    "keySize": "key_size",
-    "valueSize": "value_size",
-    "valid": "valid",
-    "type": "type",
-    "version": "version",
-    "raw": "raw",
-    "reason": "error",
-    "damage": "damage",
-    "size": "size",
-    "code": "code",
-    "severity": "severity",
-    "text": "text",
-    "field": "field",
-    "expected": "expected",
-    "found": "found",
-    "advice": "advice",
-    "undecoded": "undecoded",
-}
-"""The names in JSON, as dump-log's and dump's documents have them, and the columns."""
+_COLUMNS = (
+    "kind", "cluster_id", "node_id", "directory_id", "directory", "file", "generation", "position",
+    "base_offset", "offset", "epoch", "timestamp_ms", "control", "key_size", "value_size", "valid",
+    "type", "version", "raw", "error", "damage", "size", "code", "severity", "text", "field",
+    "expected", "found", "advice", "undecoded",
+)  # fmt: skip
+_NAMES = {"timestamp_ms": "timestamp", "error": "reason"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +48,7 @@ class StreamOptions:
     findings: bool = True
     show_secrets: bool = False
     state: str = ""
-    """The folder in which the stream keeps how far it is; empty without a checkpoint."""
+    """The folder in which the stream keeps how far it is, once that is known."""
 
     def options(self) -> dict[str, str]:
         """The options of the source."""
@@ -84,9 +58,8 @@ class StreamOptions:
             "startingOffsets": "latest" if self.from_latest else "earliest",
             "showSecrets": str(self.show_secrets).lower(),
             "findings": str(self.findings).lower(),
+            "stateLocation": self.state,
         }
-        if self.state:
-            options["stateLocation"] = self.state
         if self.clusters:
             options["cluster"] = ",".join(sorted(self.clusters))
         if self.storage:
@@ -115,10 +88,11 @@ def frame(spark: SparkSession, following: StreamOptions) -> DataFrame:
 
 def json_line() -> Column:
     """A row as one JSON object; a payload stands in it as Kafka's own JSON."""
-    members = F.struct(*(F.col(column).alias(name) for name, column in _MEMBERS.items()))
+    members = F.struct(*(F.col(column).alias(_json_name(column)) for column in _COLUMNS))
     head = F.to_json(members)
     opened = F.expr("payload").isNotNull()
-    with_data = F.concat(_but_the_last(head), F.lit(',"data":'), F.col("payload"), F.lit("}"))
+    but_the_last = F.substring(head, F.lit(1), F.length(head) - 1).cast(StringType())
+    with_data = F.concat(but_the_last, F.lit(',"data":'), F.col("payload"), F.lit("}"))
     return F.when(opened, with_data).otherwise(head)
 
 
@@ -134,8 +108,6 @@ def json_key() -> Column:
 
 
 def _json_name(column: str) -> str:
-    return next(name for name, member in _MEMBERS.items() if member == column)
-
-
-def _but_the_last(text: Column) -> Column:
-    return F.substring(text, F.lit(1), F.length(text) - 1).cast(StringType())
+    """The name in JSON, as dump-log's and dump's documents have it."""
+    first, *others = _NAMES.get(column, column).split("_")
+    return first + "".join(map(str.capitalize, others))

@@ -19,7 +19,7 @@ from kraftool.arrow.settings import SourceOptions
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.storage.remote import shown_url
-from kraftool.storage.tail import ListedSegment, TailState
+from kraftool.storage.tail import ListedSegment
 
 _SETTLED_NS = 5_000_000_000
 """The time of a file that is older than this changes with the next write, on every file system."""
@@ -93,12 +93,3 @@ class Logs:
         if any(not file.etag and file.mtime_ns > self._settled_ns for file in files):
             return None
         return tuple((file.name, file.size, file.mtime_ns, file.etag) for file in files)
-
-    def bytes_after(self, folder: str, state: TailState, caps: Mapping[str, int] | None) -> int:
-        """Return how many bytes of a log's segments are beyond what was read."""
-        total = 0
-        for file in self.folders.get(folder, ()):
-            if file.basename >= state.segment:
-                size = file.size if caps is None else min(file.size, caps.get(file.name, 0))
-                total += max(size - (state.position if file.basename == state.segment else 0), 0)
-        return total

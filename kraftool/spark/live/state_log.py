@@ -1,10 +1,11 @@
-"""A folder in which a stream writes its changes with each micro-batch, as small files.
+"""The memory of a stream between two micro-batches, in the folder of the option stateLocation.
 
-Owns the files. An entry has the changes since the entry before it. Now and then an entry has the
-whole memory, so that a restart reads few entries. An entry is whole or missing, and never changes.
-If a run was killed, Spark may not have the offset of the last entry. The next run continues from
-the offset that Spark has, and removes later entries. Spark's own file source keeps such a log in
-its checkpoint.
+After a restart Spark gives a Python source only its last offset, which names an entry here. Owns
+the files, and refuses to interpret the memory. An entry has the changes since the entry before it.
+Now and then an entry has the whole memory, so that a restart reads few entries. An entry is whole
+or missing, and never changes. If a run was killed, Spark may not have the offset of the last entry.
+The next run continues from the offset that Spark has, and removes later entries. Spark's own file
+source keeps such a log in its checkpoint.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ from typing import Any
 import orjson
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.conditions import INVALID_OPTION, condition
 from kraftool.spark.errors import OccupiedError
 from kraftool.spark.outputs import own_folder
 
+Memory = dict[str, Any]
+"""What is known of each log, and of the files of each directory."""
 KEPT = 100
 """So many entries can still be asked for: Spark keeps as many offsets, unless it is told to keep
 fewer."""
@@ -40,14 +44,22 @@ _PATIENCE_S = 20.0
 class StateLog:
     """The log of one stream. The first question locks it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, location: str) -> None:
+        self._location, self._folder = location, Path(location)
         self._lock: int | None = None
         self._last, self._length, self._size, self._whole = "", 0, 0, 0
         """The last entry, how many it needs, the bytes of their changes, and of their first."""
+        self._kept: tuple[str, Memory] = "", {}
+        """The memory that was asked for last: Spark asks for it next."""
 
-    def memory(self, name: str) -> dict[str, Any]:
-        """Return the memory after an entry."""
+    def memory(self, name: str) -> Memory:
+        """Return the memory after an entry, which nobody may change. Without a name it is that of
+        a stream that has not begun."""
+        if self._kept[0] != name:
+            self._kept = name, self._read_memory(name) if name else {}
+        return self._kept[1]
+
+    def _read_memory(self, name: str) -> Memory:
         self._open()
         chain = [self._read(name)]
         while chain[-1]["before"] is not None:
@@ -55,10 +67,10 @@ class StateLog:
         sizes = [entry["size"] for entry in chain]
         self._last, self._length = name, len(chain)
         self._size, self._whole = sum(sizes[:-1]), sizes[-1]
-        memory: dict[str, Any] = {}
+        memory: Memory = {}
         for entry in reversed(chain):
             memory |= entry["changed"]
-        return {key: value for key, value in memory.items() if value is not None}
+        return _without_forgotten(memory)
 
     def news(self, name: str) -> dict[str, Any]:
         """Return what the micro-batch of an entry has to read."""
@@ -66,26 +78,22 @@ class StateLog:
         news: dict[str, Any] = self._read(name)["news"]
         return news
 
-    def append(
-        self,
-        before: str | None,
-        changed: Mapping[str, Any],
-        memory: Mapping[str, Any],
-        news: Mapping[str, Any],
-    ) -> str:
-        """Write an entry, and return its name when it is on the disk.
+    def append(self, before: str, changed: Mapping[str, Any], news: Mapping[str, Any]) -> str:
+        """Write an entry after another one, and return its name when it is on the disk. A key with
+        the value None is forgotten.
 
         The whole memory is written when its changes have taken more room than it did.
         """
         self._open()
-        number = -1 if before is None else _number(before)
+        memory = _without_forgotten({**self.memory(before), **changed})
+        number = _number(before) if before else -1
         self._forget_beyond(number)
-        is_whole = before is None or self._last != before or self._length >= _CHAIN
+        is_whole = not before or self._last != before or self._length >= _CHAIN
         is_whole = is_whole or self._size > self._whole
         data = _encoded(None if is_whole else before, memory if is_whole else changed, news)
         name = f"{number + 1:012}-{'w' if is_whole else 'd'}-{uuid.uuid4().hex[:12]}"
         self._write(name, data)
-        self._last = name
+        self._last, self._kept = name, (name, memory)
         if is_whole:
             self._length, self._size, self._whole = 1, 0, len(data)
         else:
@@ -119,6 +127,14 @@ class StateLog:
     def _open(self) -> None:
         if self._lock is not None:
             return
+        with condition(INVALID_OPTION):
+            # Only now, since Spark hides an error of a reader that is being made.
+            if not self._location:
+                raise KraftoolError(
+                    "a stream requires stateLocation, the folder in which it keeps how far it is",
+                    hint="give each stream a folder of its own on the driver's machine, next to"
+                    ' its checkpoint: .option("stateLocation", "/srv/state")',
+                )
         names = own_folder(self._folder)
         unknown = sorted(name for name in names if not _is_ours(name))
         if unknown:
@@ -202,6 +218,10 @@ class StateLog:
 def _encoded(before: str | None, changed: Mapping[str, Any], news: Mapping[str, Any]) -> bytes:
     entry = {"version": _VERSION, "before": before, "changed": changed, "news": news}
     return zlib.compress(orjson.dumps(entry), 1)
+
+
+def _without_forgotten(memory: Memory) -> Memory:
+    return {key: value for key, value in memory.items() if value is not None}
 
 
 def _number(name: str) -> int:

@@ -41,8 +41,6 @@ from kraftool.spark.tables.state import (
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-_OLD_MARKER = f"{OURS}/tables.json"
-"""What the first layout had."""
 _LOCK = f"{OURS}/lock"
 _KEPT_HOURS = 7 * 24
 """How long files stay that no table has any more: for readers of earlier versions."""
@@ -154,8 +152,6 @@ class TableStore:
     def commit(self, plan: CommitPlan, changes: Mapping[str, TableChange]) -> None:
         """Commit the changes, one table after the other, and then the state."""
         now, run, tables = int(time.time()), self.summary.run + 1, dict(self.summary.tables)
-        if not self._state.is_latest:
-            raise self._overtaken()
         self.place.synchronized()  # what workers of this machine wrote; others have closed theirs
         for name, change in changes.items():
             added, removed = change.added, change.removed
@@ -265,12 +261,6 @@ def held(
 def _check(place: TablePlace) -> None:
     """Look at the place before anything is written, and make a folder if it is not there."""
     names = set(place.listed("")) if place.is_remote else own_folder(Path(place.root))
-    if not place.is_remote and os.path.exists(place.path(_OLD_MARKER)):
-        raise TablesRefusedError(
-            f"{place.root} was written by an older kraftool (layout 1; this one writes Delta"
-            " tables)",
-            hint="write the tables again to another place; nothing here was changed",
-        )
     # A first run that was killed early leaves no state, and no table either.
     if names - {OURS} and delta.opened(place, STATE) is None:
         raise TablesRefusedError(

@@ -95,11 +95,6 @@ def later_commits(place: TablePlace, table: str, after: int, latest: int) -> Lat
     return LaterCommits(changes, only_ours)
 
 
-def _statistics_property(columns: Sequence[str]) -> dict[str, str]:
-    names = [name for name in file_stats.COLUMNS if name in columns]
-    return {_STATISTICS: ",".join(names)} if names else {}
-
-
 def active_files(place: TablePlace, table: DeltaTable) -> Iterator[ActiveFile]:
     """Yield the files of a version."""
     with explained(place):
@@ -150,6 +145,7 @@ def commit(
     version = 0 if table is None else table.version() + 1
     own = os.urandom(8).hex()
     properties = _properties(run, {**(metadata or {}), _COMMIT_ID: own})
+    skipped_by = [column for column in file_stats.COLUMNS if column in schema.names]
     with explained(place):
         try:
             if table is None:
@@ -160,7 +156,7 @@ def commit(
                     adds,
                     mode="error",
                     name=name.rpartition("/")[2],
-                    configuration=_statistics_property(schema.names),
+                    configuration={_STATISTICS: ",".join(skipped_by)} if skipped_by else {},
                     storage_options=dict(place.options),
                     commit_properties=properties,
                 )

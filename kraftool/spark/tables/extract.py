@@ -87,15 +87,6 @@ def _by_day(
     if milliseconds is None:
         yield None, batch
         return
-    bounds = pc.min_max(milliseconds).as_py()
-    low, high = bounds["min"], bounds["max"]
-    if low is None or high < FIRST_MS or low > LAST_MS:
-        yield None, batch
-        return
-    same = low >= FIRST_MS and high <= LAST_MS and low // _DAY_MS == high // _DAY_MS
-    if same and not milliseconds.null_count:
-        yield _day(low // _DAY_MS), batch
-        return
     runs: dict[int | None, list[tuple[int, int]]] = {}
     start = 0
     for number, end in _runs_of_days(milliseconds):

@@ -8,8 +8,6 @@ changes from the loader's delta.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from itertools import islice
 from typing import Any, NamedTuple
 
 from kraftool.arrow.fleet import FleetDirectory
@@ -121,12 +119,9 @@ class ReplayRecorder:
         renaming: Callable[[str], str],
         *,
         show_secrets: bool,
-        start: int = 0,
     ) -> None:
-        """`start` is the first offset that is wanted; the records before it are only replayed."""
         self._sink, self._renaming, self._show_secrets = sink, renaming, show_secrets
-        self._start = start
-        self.changes = compact_changes(start)
+        self.changes = compact_changes()
         """The changes of partitions that the native module notes. Those of Python come after them.
         """
         self._files: list[tuple[int, str]] = []
@@ -135,7 +130,7 @@ class ReplayRecorder:
         """The names of topics that records have made or removed, by their ids."""
         self._loader = ImageLoader()
         self.has_begun = False
-        """True if a record that is wanted was seen."""
+        """True if a record was seen."""
         self._cluster = owner.cluster_id
         self._seen = SeenChanges()
         self._partitions = _Rows("partition_history", owner)
@@ -148,14 +143,6 @@ class ReplayRecorder:
 
     def watch(self, loader: ImageLoader, place: RecordsPlace, records: Records) -> Iterator[Any]:
         """Hand on records that are to be replayed, and note what each of them changed."""
-        if place.offset < self._start:
-            records, skipped = iter(records), 0
-            for record in islice(records, self._start - place.offset):
-                yield record
-                skipped += 1
-            place = replace(place, offset=place.offset + skipped)
-            if place.offset < self._start:
-                return
         self._begin(loader)
         self._partitions.begin(place)
         self._topics.begin(place)

@@ -59,11 +59,7 @@ class GroupMemory:
                 "key": self.key,
                 "listing": self.listing,
                 "logs": {
-                    name: {
-                        "listing": log.listing,
-                        "state": log.state.to_json(),
-                        "tail": log.tail,
-                    }
+                    name: (log.listing, log.state.to_json(), log.tail)
                     for name, log in self.logs.items()
                 },
                 "wholes": self.wholes,
@@ -79,12 +75,8 @@ class GroupMemory:
             key=ClusterKey(*value["key"]),
             listing=value["listing"],
             logs={
-                name: LogMemory(
-                    listing=log["listing"],
-                    state=TailState.from_json(log["state"]),
-                    tail=log["tail"],
-                )
-                for name, log in value["logs"].items()
+                name: LogMemory(listing=listing, state=TailState.from_json(state), tail=tail)
+                for name, (listing, state, tail) in value["logs"].items()
             },
             wholes=value["wholes"],
             unreadable=tuple(value["unreadable"]),

@@ -10,7 +10,7 @@ sees only names, numbers and offsets: no record passes it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -25,13 +25,13 @@ from kraftool.spark.tables.commit import NOTHING, TableChange, TableStore, held
 from kraftool.spark.tables.commit_plan import commit_plan
 from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.memory import ClusterKey
-from kraftool.spark.tables.new_batches import Looked, LooksByCluster, LookTask, look_at
+from kraftool.spark.tables.new_batches import Looked, look_at
 from kraftool.spark.tables.place import place_of
 from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compare, departed, grouped
 from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName, rewritten
 from kraftool.spark.tables.state import SharedOptions, Totals
-from kraftool.spark.tables.units import items_of, looks_of, range_size, runs_of, units_of
-from kraftool.spark.tables.work import Done, TablesRun, Unit, work
+from kraftool.spark.tables.units import items_of, looks_of, runs_of, units_of
+from kraftool.spark.tables.work import TablesRun, work
 from kraftool.spark.values import parallelism, results_of
 from kraftool.storage.remote import shown_url
 
@@ -105,19 +105,12 @@ class TablesReport:
 
 
 @dataclass(slots=True)
-class _Found:
-    """The directories of the ROOTs, compared with what is remembered."""
-
-    clusters: int = 0
-    directories: int = 0
-    tasks: list[ClusterTask] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class _Outcome:
     """The result of the work on all clusters, small in memory however many there are."""
 
+    clusters: int
+    directories: int
+    unreadable: list[str]
     changed_clusters: int = 0
     is_new: bool = False
     is_optimized: bool = False
@@ -126,7 +119,6 @@ class _Outcome:
     added: dict[str, Totals] = field(default_factory=dict)
     removed: dict[str, Totals] = field(default_factory=dict)
     log_changes: Counter[str] = field(default_factory=Counter)
-    unreadable: list[str] = field(default_factory=list)
 
     def take(
         self,
@@ -154,20 +146,21 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
     with held(place, kept, roots, wanted.depth) as store:
         with ExitStack() as ending:
             started = cache(lambda: ending.enter_context(spark()))
-            comparison = _find(wanted, store, ListingJob(started))
-            outcome = _Outcome(changed_clusters=len(comparison.tasks))
-            if comparison.tasks:
+            outcome, changed = _find(wanted, store, ListingJob(started))
+            if changed:
                 session = started()
                 cores = parallelism(session)
-                pieces = range_size(comparison.tasks, wanted.split_bytes, cores)
-                for tasks in runs_of(comparison.tasks):
-                    _run(session, store, tasks, pieces, cores, wanted, outcome)
+                for tasks in runs_of(changed):
+                    _run(session, store, tasks, cores, wanted, outcome)
                     store.end()
             outcome.is_optimized = wanted.optimize and store.put_together()
-        return _report(store, comparison, outcome)
+        return _report(store, outcome)
 
 
-def _find(wanted: TablesRequest, store: TableStore, job: LookJob) -> _Found:
+def _find(
+    wanted: TablesRequest, store: TableStore, job: LookJob
+) -> tuple[_Outcome, list[ClusterTask]]:
+    """Compare the directories of the ROOTs with what is remembered."""
     fleet = find_fleet(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
     for file in fleet.files:
         if file.is_named:  # the other files of its log would never be read after it
@@ -177,10 +170,13 @@ def _find(wanted: TablesRequest, store: TableStore, job: LookJob) -> _Found:
             )
     groups = grouped(fleet, snapshots=wanted.snapshots)
     reach, owners = RootCoverage(wanted.roots, fleet.problems), Owners(groups.values())
-    comparison = _Found(
-        clusters=sum(bool(group.directories) for group in groups.values()),
-        directories=sum(len(group.directories) for group in groups.values()),
-        unreadable=[problem.name for problem in fleet.problems],
+    outcome, tasks = (
+        _Outcome(
+            clusters=sum(bool(group.directories) for group in groups.values()),
+            directories=sum(len(group.directories) for group in groups.values()),
+            unreadable=[problem.name for problem in fleet.problems],
+        ),
+        list[ClusterTask](),
     )
     waiting = dict(groups)
     for before in store.memories():
@@ -190,33 +186,42 @@ def _find(wanted: TablesRequest, store: TableStore, job: LookJob) -> _Found:
         else:
             task = compare(group, before, reach, owners)
             if task is None:
-                comparison.unreadable += (name for name in before.unreadable if name)
+                outcome.unreadable += (name for name in before.unreadable if name)
         if task is not None:
-            comparison.tasks.append(task)
+            tasks.append(task)
     for group in waiting.values():
         task = compare(group, None, reach, owners)
         if task is not None:
-            comparison.tasks.append(task)
-    return comparison
+            tasks.append(task)
+    outcome.changed_clusters = len(tasks)
+    return outcome, tasks
 
 
 def _run(
     session: SparkSession,
     store: TableStore,
     tasks: Sequence[ClusterTask],
-    split_bytes: int,
     cores: int,
     wanted: TablesRequest,
     outcome: _Outcome,
 ) -> None:
     """Do all work of some clusters, and commit it."""
-    looked = _looks(session, tasks, split_bytes, cores)
+    split_bytes = wanted.split_bytes
+    looked = results_of(session, looks_of(tasks, split_bytes, cores), partial(map, look_at))
     looks: dict[ClusterKey, dict[str, Looked]] = {}
     for look in looked:
         looks.setdefault(look.key, {})[look.folder] = look
-    plan = commit_plan(
-        tasks, looks, _works(session, store, tasks, looks, split_bytes, cores, wanted)
+    units = (
+        unit
+        for task in tasks
+        for unit in units_of(task, looks.get(task.group.key, {}), split_bytes)
     )
+    items = items_of(units, split_bytes, cores)
+    run = TablesRun(place=store.place, run_id=store.start(), show_secrets=wanted.show_secrets)
+    numbered = {unit.number: unit for item in items for unit in item}
+    # Only what an attempt returns that Spark saw succeed is known here.
+    done = results_of(session, items, partial(work, run))
+    plan = commit_plan(tasks, looks, ((numbered[outcome.number], outcome) for outcome in done))
 
     def rewrite(files: Sequence[TableFileName]) -> list[Rewritten]:
         task = partial(rewritten, store.place, store.start(), plan.replaced)
@@ -232,51 +237,16 @@ def _run(
     outcome.take(tasks, looked, changes)
 
 
-def _looks(
-    session: SparkSession, tasks: Sequence[ClusterTask], split_bytes: int, cores: int
-) -> list[Looked]:
-    items = looks_of(tasks, split_bytes, cores)
-    return results_of(session, items, _look_at_all) if items else []
-
-
-def _look_at_all(tasks: Iterable[LookTask]) -> Iterator[Looked]:
-    return map(look_at, tasks)
-
-
-def _works(
-    session: SparkSession,
-    store: TableStore,
-    tasks: Sequence[ClusterTask],
-    looks: LooksByCluster,
-    split_bytes: int,
-    cores: int,
-    wanted: TablesRequest,
-) -> list[tuple[Unit, Done]]:
-    """Do the work. Only what an attempt returns that Spark saw succeed is known here."""
-    units = (
-        unit
-        for task in tasks
-        for unit in units_of(task, looks.get(task.group.key, {}), split_bytes)
-    )
-    items = items_of(units, split_bytes, cores)
-    if not items:
-        return []
-    run = TablesRun(place=store.place, run_id=store.start(), show_secrets=wanted.show_secrets)
-    numbered = {unit.number: unit for item in items for unit in item}
-    done = results_of(session, items, partial(work, run))
-    return [(numbered[outcome.number], outcome) for outcome in done]
-
-
-def _report(store: TableStore, comparison: _Found, outcome: _Outcome) -> TablesReport:
+def _report(store: TableStore, outcome: _Outcome) -> TablesReport:
     tables = store.summary.tables
     return TablesReport(
         out=store.place.root,
         run_number=store.summary.run,
         is_new=outcome.is_new,
         is_optimized=outcome.is_optimized,
-        clusters=comparison.clusters,
+        clusters=outcome.clusters,
         changed_clusters=outcome.changed_clusters,
-        directories=comparison.directories,
+        directories=outcome.directories,
         read_logs=outcome.read_logs,
         bytes_read=outcome.bytes_read,
         tables=tuple(
@@ -294,5 +264,5 @@ def _report(store: TableStore, comparison: _Found, outcome: _Outcome) -> TablesR
             for removed in [outcome.removed.get(name, NOTHING)]
         ),
         log_changes=dict(sorted(outcome.log_changes.items())),
-        unreadable=tuple(dict.fromkeys([*comparison.unreadable, *outcome.unreadable])),
+        unreadable=tuple(dict.fromkeys(outcome.unreadable)),
     )

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 STATE = f"{OURS}/state"
-LAYOUT = 3
-"""Grows when an older kraftool no longer understands what is at a place. 1 was Parquet without
-Delta, 2 had other columns."""
+LAYOUT = 4
+"""Grows when an older kraftool no longer understands what is at a place."""
 
 _SCHEMA = pa.schema([("key", pa.string()), ("value", pa.binary())])
 _SUMMARY = "kraftool.state"
@@ -106,12 +105,7 @@ class RunSummary:
                 "roots": list(self.roots),
                 "depth": self.depth,
                 "tables": {
-                    name: {
-                        "version": table.version,
-                        "rows": table.totals.rows,
-                        "files": table.totals.files,
-                        "size": table.totals.size,
-                    }
+                    name: {"version": table.version, **asdict(table.totals)}
                     for name, table in self.tables.items()
                 },
             }
@@ -153,19 +147,14 @@ class State:
         summary = delta.latest_metadata(place, table, _SUMMARY)
         try:
             value = json.loads(summary or "")
-            layout = value["layout"]
-            if layout == LAYOUT:
+            if value["layout"] == LAYOUT:
                 return cls(place, table, RunSummary.from_json(value))
+            reason = f"it has layout {value['layout']}; this kraftool writes {LAYOUT}"
         except (LookupError, TypeError, ValueError, AttributeError):
-            raise TablesRefusedError(
-                f"{place.path(STATE)} cannot be read",
-                hint="write the tables again to another place",
-            ) from None
-        other = "a newer" if isinstance(layout, int) and layout > LAYOUT else "another"
+            reason = "it is damaged"
         raise TablesRefusedError(
-            f"{place.root} was written by {other} kraftool (layout {layout}; this one writes"
-            f" {LAYOUT})",
-            hint="use that one, or write the tables again to another place",
+            f"{place.path(STATE)} cannot be read: {reason}",
+            hint="write the tables again to another place",
         )
 
     @classmethod
@@ -176,11 +165,6 @@ class State:
         made = cls.read(place)
         assert made is not None
         return made
-
-    @property
-    def is_latest(self) -> bool:
-        """True if no other run has written since."""
-        return delta.latest_version(self.place, STATE) == self._table.version()
 
     def memories(self) -> Iterator[tuple[str, bytes]]:
         """Yield what is remembered of each cluster, by its key."""

@@ -3,8 +3,8 @@
 Owns which logs it replays. The end is the state of `state`: the newest usable snapshot, and the log
 after it. The histories begin earlier: at an older snapshot that the log joins, or at offset 0. That
 part is replayed separately, up to the newest snapshot, so that no record is replayed twice. The
-history of a large log has parts, each from one snapshot to the next. The entities of a snapshot are
-not rows of the histories: they did not change there, and a cluster can have a million.
+entities of a snapshot are not rows of the histories: they did not change there, and a cluster can
+have a million.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.local_copy import on_disk
@@ -38,27 +38,10 @@ from kraftool.spark.tables.sink import Sink, SinkError
 Row = TypeVar("Row")
 
 
-class HistoryPart(NamedTuple):
-    """A part of a log's history, which another task continues."""
-
-    start: int = 0
-    """The first offset: 0, or that of a snapshot."""
-    end: int | None = None
-    """The offset of a later snapshot; None for the last part, which also has the state."""
-
-
-_WHOLE = HistoryPart()
-
-
 def write_states(
-    files: Sequence[FleetFile],
-    sink: Sink,
-    *,
-    newest: bool,
-    show_secrets: bool,
-    part: HistoryPart = _WHOLE,
+    files: Sequence[FleetFile], sink: Sink, *, newest: bool, show_secrets: bool
 ) -> None:
-    """Write the topics and partitions of one directory, and their history, or a part of it.
+    """Write the topics and partitions of one directory, and their history.
 
     `newest` says whether this directory's state is its cluster's newest. Where no state can be
     made of the files, there are no rows.
@@ -67,25 +50,21 @@ def write_states(
     with on_disk(files) as here, without_collector():
         if any(problem.name.endswith((".log", ".checkpoint")) for problem in here.problems):
             return  # as where a local one cannot be opened
-
-        def recorder(start: int = part.start) -> ReplayRecorder:
-            return ReplayRecorder(
-                sink, owner, here.shown_text, show_secrets=show_secrets, start=start
-            )
-
         try:
             state_files = open_state(here.path)
         except KraftoolError:
             return
-        end = part.end
-        if end is None:
-            loaded = _replay(state_files, recorder())
-            if loaded is None:
-                return
-            _write_end(loaded.image, owner, sink, newest=newest, show_secrets=show_secrets)
-            end = loaded.start_offset
-            del loaded  # before another state of that size is made
-        _write_earlier(state_files, HistoryPart(part.start, end), recorder)
+
+        def recorder() -> ReplayRecorder:
+            return ReplayRecorder(sink, owner, here.shown_text, show_secrets=show_secrets)
+
+        loaded = _replay(state_files, recorder())
+        if loaded is None:
+            return
+        _write_end(loaded.image, owner, sink, newest=newest, show_secrets=show_secrets)
+        start = loaded.start_offset
+        del loaded  # before another state of that size is made
+        _write_earlier(state_files, start, recorder)
 
 
 def _replay(
@@ -102,28 +81,21 @@ def _replay(
         history.finish()
 
 
-def _write_earlier(
-    files: StateFiles, part: HistoryPart, recorder: Callable[[], ReplayRecorder]
-) -> None:
-    """Write the history before the snapshot that the end is made from, or before another one, from
-    the snapshot that a part begins with, or from the oldest one that is whole."""
-    if files.single is not None or not files.segments or part.end is None:
-        return
-    if part.end <= part.start:
+def _write_earlier(files: StateFiles, end: int, recorder: Callable[[], ReplayRecorder]) -> None:
+    """Write the history before the snapshot that the end is made from: from offset 0, or from the
+    oldest snapshot that is whole and that the log joins."""
+    if files.single is not None or not files.segments or not end:
         return
     log_start = base_offset(files.segments[0])
     joined = [
-        snapshot
-        for snapshot in files.snapshots
-        if log_start <= snapshot_id(snapshot).offset < part.end
+        snapshot for snapshot in files.snapshots if log_start <= snapshot_id(snapshot).offset < end
     ]
-    earlier = tuple(snapshot for snapshot in joined if snapshot_id(snapshot).offset <= part.start)
-    # Kafka's own choice first: the newest whole one of these, or the log from 0.
-    starts = [earlier] if earlier or log_start == 0 else []
-    starts += [(snapshot,) for snapshot in joined if snapshot not in earlier]
+    at_zero = tuple(snapshot for snapshot in joined if not snapshot_id(snapshot).offset)
+    starts = [] if log_start else [at_zero]
+    starts += [(snapshot,) for snapshot in joined if snapshot not in at_zero]
     for snapshots in starts:
         history = recorder()
-        _replay(replace(files, snapshots=snapshots), history, part.end)
+        _replay(replace(files, snapshots=snapshots), history, end)
         # A replay onto a damaged snapshot shows no record, so the next snapshot is tried.
         if history.has_begun:
             return

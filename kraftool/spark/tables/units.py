@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.splits import Split, packed
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
-from kraftool.spark.log_borders import borders
 from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.new_batches import Looked, LookTask
 from kraftool.spark.tables.plan import ClusterTask, Group
@@ -36,7 +35,6 @@ _MOST_LISTED = 20_000
 _LEAST = 1 << 20
 """Bytes below which no task is worth its start."""
 _FEWEST_TASKS = 16
-_SMALLEST_RANGE = 4 << 20
 _STATE, _JUDGED = 2, 3
 """A state takes so many times as long as rows of as many bytes, a judgement so many times less; an
 event table takes as long. As measured, about."""
@@ -56,7 +54,7 @@ def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) 
     if not task.only_gone and not task.forgotten:
         yield from _cluster_events(group)
         yield from _states(task, looked, split_bytes)
-        for files in packed(_all_files(group), split_bytes):
+        for files in packed(chain.from_iterable(group.directories.values()), split_bytes):
             cost = sum(fleet_file.size for fleet_file in files) // _JUDGED
             yield FindingsUnit(key=key, cost=cost, files=tuple(files))
         if group.unread:
@@ -71,10 +69,6 @@ def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) 
     yield from _changes(task, looked)
 
 
-def _all_files(group: Group) -> list[FleetFile]:
-    return [file for files in group.directories.values() for file in files]
-
-
 def _cluster_events(group: Group) -> Iterator[Unit]:
     directories = tuple(tuple(files) for files in group.directories.values() if files)
     if directories and (group.logs or group.wholes):
@@ -83,32 +77,17 @@ def _cluster_events(group: Group) -> Iterator[Unit]:
 
 
 def _states(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
-    ends = {}
-    for name, files in task.group.directories.items():
-        ends[name] = max((_end(task, looked, file) for file in files), default=(-1, -1))
-    newest = max(ends, key=lambda name: ends[name], default="")
-    key, small = task.group.key, list[_Directory]()
-    for name, files in task.group.directories.items():
-        if files:
-            starts = [0, *borders(files, ends[name][1], split_bytes)]
-            directory = _Directory(tuple(files), sum(file.size for file in files))
-            if len(starts) == 1:
-                small.append(directory)
-                continue
-            cost = _STATE * directory.size // len(starts)
-            for start, end in zip_longest(starts, starts[1:]):
-                yield States(
-                    key=key,
-                    cost=cost,
-                    directories=(directory.files,),
-                    newest=newest,
-                    start=start,
-                    end=end,
-                )
-    for together in packed(small, split_bytes):
+    listed = {name: files for name, files in task.group.directories.items() if files}
+
+    def end(name: str) -> tuple[int, int]:
+        return max(_end(task, looked, file) for file in listed[name])
+
+    newest = max(listed, key=end, default="")
+    sized = (_Directory(tuple(own), sum(file.size for file in own)) for own in listed.values())
+    for together in packed(sized, split_bytes):
         cost = _STATE * sum(directory.size for directory in together)
         own = tuple(directory.files for directory in together)
-        yield States(key=key, cost=cost, directories=own, newest=newest)
+        yield States(key=task.group.key, cost=cost, directories=own, newest=newest)
 
 
 def _end(task: ClusterTask, looked: Mapping[str, Looked], file: FleetFile) -> tuple[int, int]:
@@ -197,14 +176,6 @@ def runs_of(tasks: list[ClusterTask]) -> Iterator[list[ClusterTask]]:
 def _listed(task: ClusterTask) -> int:
     """Return the number of a cluster's files, or of its logs in the last run if there were more."""
     return max(sum(map(len, task.group.directories.values())), len(task.before.logs), 1)
-
-
-def range_size(tasks: Iterable[ClusterTask], split_bytes: int, cores: int) -> int:
-    """Return how large a range of a log is: small enough for all cores to have some, where there is
-    not more than enough for all of them.
-    """
-    total = sum(look.size for task in tasks for look in task.looks)
-    return min(split_bytes, max(total // (4 * cores), _SMALLEST_RANGE))
 
 
 def looks_of(

@@ -16,16 +16,19 @@ from typing import ClassVar, NamedTuple
 
 from kraftool.arrow.file_rows import add_file, add_finding
 from kraftool.arrow.fleet import FleetDirectory, FleetFile, Unread
+from kraftool.arrow.rows import identity
 from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.directory.file_report import read_file
 from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.reports.text.printable import file_text
+from kraftool.spark.tables.event_tables import write_events
+from kraftool.spark.tables.extract import extract
 from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.place import TablePlace
 from kraftool.spark.tables.sink import RowWriter, Sink, SinkError, StagedFile
+from kraftool.spark.tables.states import write_states
 from kraftool.storage.tail import LogRewrite
 
 _BEGUN = 256 << 10
@@ -88,8 +91,6 @@ class Ranges(Unit):
         return frozenset(_folder(split) for split in self.splits)
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        from kraftool.spark.tables.extract import extract
-
         splits: Sequence[Split] = self.splits
         lost = _lost(splits)
         while True:
@@ -133,8 +134,6 @@ class Tail(Ranges):
     """The bytes behind the last whole batch of a log."""
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        from kraftool.spark.tables.extract import extract
-
         extract(self.splits, sink, show_secrets=run.show_secrets)
 
 
@@ -145,8 +144,6 @@ class Whole(Unit):
     split: Split
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        from kraftool.spark.tables.extract import extract
-
         extract([self.split], sink, show_secrets=run.show_secrets)
         with suppress(KraftoolError), self.split.file.open() as source:
             source.read_at(0, 1)
@@ -161,31 +158,24 @@ class ClusterEvents(Unit):
     directories: tuple[tuple[FleetFile, ...], ...]
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        from kraftool.spark.tables.event_tables import write_events
-
         write_events(self.directories, sink)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States(Unit):
-    """The states of directories with their histories, or a part of one directory's history."""
+    """The states of directories with their histories."""
 
     directories: tuple[tuple[FleetFile, ...], ...]
     newest: str
     """The directory with the newest state of the cluster."""
-    start: int = 0
-    end: int | None = None
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        from kraftool.spark.tables.states import HistoryPart, write_states
-
-        part, secrets = HistoryPart(self.start, self.end), run.show_secrets
         left = list(self.directories)
         while left:
             for files in left:
                 newest = files[0].directory.name == self.newest
                 try:
-                    write_states(files, sink, newest=newest, show_secrets=secrets, part=part)
+                    write_states(files, sink, newest=newest, show_secrets=run.show_secrets)
                 except SinkError:
                     raise
                 except KraftoolError:
@@ -243,10 +233,7 @@ class Changes(Unit):
         for owner, folder, change in self.changes:
             writer.add(
                 {
-                    "node_id": owner.node_id,
-                    "directory_id": owner.directory_id,
-                    "directory": file_text(owner.name),
-                    "file": file_text(f"{folder}/{change.segment}"),
+                    **identity(owner, f"{folder}/{change.segment}"),
                     **change.values(),
                     "text": change.sentence(),
                     "noticed": time.time_ns() // 1_000_000,

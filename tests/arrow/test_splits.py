@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
 
 from hypothesis import given
 from hypothesis import strategies as st

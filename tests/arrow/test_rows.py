@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-from pyspark.sql.pandas.types import to_arrow_schema
-
-from kraftool.arrow.columns import column_of, record_types
+from kraftool.arrow import read
+from kraftool.arrow.columns import arrow_schema, column_of, record_types
 from kraftool.arrow.fleet import with_batches
-from kraftool.arrow.reading import row_reader
+from kraftool.arrow.reading import parts_of, rows_of_batches
 from kraftool.arrow.search import find_fleet
 from kraftool.arrow.settings import read_settings
 from kraftool.arrow.splits import Split, splits_of
@@ -22,15 +20,15 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.codec import Value
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
+from kraftool.directory.file_report import read_file
+from kraftool.reports.files.file_findings import file_findings
 from kraftool.reports.logs.dump import LogDump
 from kraftool.reports.logs.text import jsonl_entry
-from kraftool.spark.columns import MAKERS, spark_schema
-from kraftool.spark.source import KraftReader
-from kraftool.spark.tasks import ReadTask
-from tests.spark.record_types import type_of_dump_log
+from kraftool.storage.directory import list_partition
+from tests.arrow.record_types import type_of_dump_log
 from tests.support.places import FIXTURES
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.slow
 
 SCENARIOS = sorted(
     str(path.relative_to(FIXTURES)) for path in FIXTURES.glob("*/*") if path.is_dir()
@@ -44,11 +42,9 @@ def _splits(path: Path, split_bytes: int = 1 << 30) -> list[Split]:
 
 
 def _rows(source: str, splits: list[Split], **more: Any) -> list[Row]:
-    options = {"path": "x", **more}
-    variant = options.get("variant") == "true"
-    arrow = to_arrow_schema(spark_schema(source, variant=variant), timezone="UTC")
-    reader = row_reader(source, arrow, read_settings(options, source), MAKERS)
-    return [row for batch in reader.read(splits) for row in batch.to_pylist()]
+    settings = read_settings({"path": "x", **more}, source)
+    batches = rows_of_batches(source, arrow_schema(source), settings, splits)
+    return [row for batch in batches for row in batch.to_pylist()]
 
 
 def _dumped(splits: list[Split], *, show_secrets: bool = False) -> Iterator[Row]:
@@ -256,12 +252,8 @@ def test_files_are_passed_over_by_their_owner() -> None:
     path = str(FIXTURES / "kafka-4.3.0/dynamic-quorum")
 
     def directories(**options: str) -> dict[str, tuple[str | None, int | None]]:
-        settings = read_settings({"path": path, **options})
-        reader = KraftReader("kraft", settings, spark_schema("kraft"))
-        owners = []
-        for task in reader.partitions():
-            assert isinstance(task, ReadTask)
-            owners += [split.file.directory for split in task.part.splits]
+        parts = parts_of("kraft", read_settings({"path": path, **options}))
+        owners = [split.file.directory for part in parts for split in part.splits]
         return {owner.name: (owner.cluster_id, owner.node_id) for owner in owners}
 
     every = directories()
@@ -302,18 +294,6 @@ def test_a_wrong_option_is_refused_by_its_name(
     assert message in caught.value.message
 
 
-def test_a_variant_has_the_value_of_the_payload() -> None:
-    from pyspark.sql.variant_utils import VariantUtils
-
-    splits = _splits(FIXTURES / "kafka-4.3.0/static-single")
-    rows = _rows("kraft", splits, variant="true")
-    assert rows
-    for row in rows:
-        decoded = VariantUtils.to_python(row["data"]["value"], row["data"]["metadata"])
-        # Numbers with a point come as decimals, and a variant sorts its names.
-        assert json.loads(json.dumps(decoded, default=float)) == json.loads(row["payload"])
-
-
 def test_a_time_that_no_calendar_has_is_null_and_its_number_stays(tmp_path: Path) -> None:
     record = (None, encode_record("NoOpRecord", 0, Value()))
     times = (-1, 2**62, -(2**62), 1795234265000)
@@ -342,3 +322,50 @@ def test_a_topics_log_has_batches_and_no_records() -> None:
     splits = _splits(FIXTURES / "kafka-4.3.0/static-single/node-1/data/orders-a-0")
     assert _rows("kraft.batches", splits)
     assert _rows("kraft", splits) == []
+
+
+def test_a_url_is_read_like_the_path_it_stands_for() -> None:
+    pytest.importorskip("fsspec")
+    path = FIXTURES / "kafka-4.3.0/static-single"
+    columns = ["node_id", "offset", "position", "payload"]
+    local = read(path, columns=columns).read()
+    assert read(f"file://{path}", columns=columns).read() == local
+    pattern = f"file://{FIXTURES}/kafka-4.3.0/static-*/*/data"
+    assert read(pattern, columns=columns).read().num_rows == local.num_rows > 0
+
+
+def test_storage_options_may_be_nested() -> None:
+    pytest.importorskip("fsspec")
+    url = f"file://{FIXTURES / 'kafka-4.3.0/static-single'}"
+    assert find_fleet([url], options={"client": {"url": "http://127.0.0.1"}}).files
+
+
+def test_files_are_listed_with_kind_and_findings() -> None:
+    rows = read(FIXTURES / "damaged/torn-tail", "files").read().to_pylist()
+    log = next(row for row in rows if row["kind"] == "log")
+    assert (log["findings"], log["worst"]) == (1, "warning")
+    assert log["size"] == Path(log["file"]).stat().st_size
+    assert len(log["identity"]) == 32
+    unread = read(FIXTURES / "damaged/torn-tail", "files", findings=False).read().to_pylist()
+    assert {row["findings"] for row in unread} == {None}
+    assert {row["identity"] for row in unread} == {row["identity"] for row in rows}
+
+
+def test_findings_are_those_of_dump_on_each_file() -> None:
+    rows = read(
+        str(FIXTURES / "damaged/*"), "findings", columns=["file", "code", "position"]
+    ).read()
+    expected = {
+        (finding.file, finding.code, finding.position)
+        for folder in (FIXTURES / "damaged").iterdir()
+        for entry in list_partition(str(folder)).entries
+        for finding in file_findings(read_file(entry))
+    }
+    reported = {tuple(row.values()) for row in rows.to_pylist()}
+    assert expected
+    assert {row for row in expected if "wrong-cluster-id" not in row[0]} <= reported
+
+
+def test_a_directory_without_logs_has_no_rows_and_fails_nothing(tmp_path: Path) -> None:
+    for rows in ("records", "batches", "files", "TopicRecord"):
+        assert read(tmp_path, rows).read().num_rows == 0

@@ -19,7 +19,7 @@ PURE_TESTS   := $(addprefix tests/,commands/test_damaged.py commands/test_dump_l
                   reports/test_verify_log.py reports/test_directory.py reports/test_state_load.py)
 SECONDS      ?= 5
 PYTEST_ARGS  ?= -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-TESTS        := $(BIN)/python -m pytest $(PYTEST_ARGS) -p tools.test_minutes
+TESTS         = $(BIN)/python -m pytest $(PYTEST_ARGS) -p tools.test_minutes
 KRAFTOOL     := $(BIN)/kraftool
 PIP_INSTALL  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Bytecode, as pip makes it for a wheel: some machines have Python write none, which doubles a start.

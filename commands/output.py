@@ -225,18 +225,18 @@ class Output:
 
     @contextmanager
     def task_progress(
-        self, label: str, *, lines: bool = False
+        self, label: str, *, lines: bool = False, unit: str = "tasks"
     ) -> Iterator[Callable[[str, int, int], None]]:
         """A progress bar on stderr for work that is counted: what is done, how much, of how much.
 
         It is gone as soon as data is written to the terminal. With `lines`, stderr that is no
-        terminal gets a line a minute.
+        terminal gets a line a minute, which names the `unit`.
         """
         if not self.is_watched:
             if lines and not self.quiet:
                 from kraftool.commands.progress_lines import ProgressLines
 
-                yield ProgressLines(self.note)
+                yield ProgressLines(self.note, unit)
             else:
                 yield lambda label, done, total: None
             return

@@ -100,7 +100,10 @@ def audit(options: AuditOptions) -> None:
     page = Output(out=options.html) if options.html else None
 
     def attempt() -> FleetAudit:
-        with turned_down(), spark_run(to, options, "audit") as spark:
+        from kraftool.spark.job_progress import StagedProgress
+
+        stages = StagedProgress()
+        with turned_down(), spark_run(to, options, "audit", stages) as spark:
             from kraftool.spark.audit.collect import AuditRequest
             from kraftool.spark.audit.run import audit as run_audit
 
@@ -111,7 +114,7 @@ def audit(options: AuditOptions) -> None:
                 ignored_codes=ignored,
                 fail_on=options.fail_on.value,
             )
-            with run_audit(spark, wanted) as run:
+            with run_audit(spark, wanted, stages.begin) as run:
                 if history is not None:
                     run = history.added(run)
                 if options.output is PlainFormat.JSON:

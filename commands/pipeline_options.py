@@ -18,6 +18,8 @@ from kraftool.commands.output import ColorWhen, Output
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from kraftool.spark.job_progress import StagedProgress
+
 DEPTH = 6
 """As `kraftool.arrow.search` has it, which is not imported for a help text."""
 
@@ -123,20 +125,29 @@ def check_files(**files: str) -> None:
 
 
 @contextmanager
-def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSession]:
-    """A Spark session with a bar of the tasks of all jobs that run in it; signals end it."""
+def spark_run(
+    to: Output, engine: EngineOptions, app: str, stages: StagedProgress | None = None
+) -> Iterator[SparkSession]:
+    """A Spark session with a bar of the tasks of all jobs that run in it; signals end it. With
+    `stages` the bar has the stage of the pipeline and its directories."""
     from kraftool.spark.ending import ended_by_signals
     from kraftool.spark.job_progress import JobProgress, watched
     from kraftool.spark.values import is_connect
 
+    unit = "tasks" if stages is None else "directories"
     with (
         ended_by_signals() as ending,
-        to.task_progress("starting Spark", lines=True) as progress,
+        to.task_progress("starting Spark", lines=True, unit=unit) as progress,
         spark_session(engine, app, False) as spark,
     ):
+        if stages is not None:
+            stages.report = lambda stage, done, total: progress(f"{app}: {stage}", done, total)
 
         def tell(now: JobProgress) -> None:
-            progress(app, now.tasks_done, now.tasks)
+            if stages is not None:
+                stages(now)
+            else:
+                progress(app, now.tasks_done, now.tasks)
 
         if is_connect(spark):
 
@@ -146,7 +157,12 @@ def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSess
             with ending.working(interrupt):
                 yield spark
         else:
-            with watched(spark, tell), ending.working(spark.sparkContext.cancelAllJobs):
+            with (
+                watched(spark, tell) as tell_now,
+                ending.working(spark.sparkContext.cancelAllJobs),
+            ):
+                if stages is not None:
+                    stages.refresh = tell_now
                 yield spark
         progress("stopping Spark", 0, 0)
 

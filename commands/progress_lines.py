@@ -15,9 +15,13 @@ class ProgressLines:
     """Takes the same reports as a bar; `say` gets a line a minute at most."""
 
     def __init__(
-        self, say: Callable[[str], None], *, clock: Callable[[], float] = time.monotonic
+        self,
+        say: Callable[[str], None],
+        unit: str = "tasks",
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._say, self._clock = say, clock
+        self._say, self._unit, self._clock = say, unit, clock
         self._began = self._said = clock()
 
     def __call__(self, label: str, done: int, total: int) -> None:
@@ -26,5 +30,5 @@ class ProgressLines:
             return
         self._said = now
         minutes = int(now - self._began) // 60
-        of_all = f"{done} of {total} tasks done, " if total else ""
+        of_all = f"{done} of {total} {self._unit} done, " if total else ""
         self._say(f"{label}: {of_all}{minutes} min so far")

@@ -1,13 +1,13 @@
-"""The progress of the jobs of a Spark session.
+"""The progress of the jobs of a Spark session, and of a pipeline in units of its own.
 
-Owns the sums over jobs, stages and tasks, asked for from time to time. It refuses to draw: whoever
-watches is told through a function.
+Owns the sums over jobs, stages and tasks, asked for from time to time, and the directories that
+they stand for. It refuses to draw: whoever watches is told through a function.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -27,32 +27,72 @@ class JobProgress:
     tasks_done: int = 0
 
 
+BeginStage = Callable[[str, Sequence[int]], None]
+"""Called at each stage of a pipeline, with the directories of each task, if they are known."""
+
+
+@dataclass(slots=True)
+class StagedProgress:
+    """Turns the progress of tasks into that of a pipeline: its stage, and directories done of all.
+
+    Tasks say little: each job adds its own. A stage knows what it has to do before its first one.
+    """
+
+    report: Callable[[str, int, int], None] = lambda stage, done, total: None
+    refresh: Callable[[], None] = lambda: None
+    """Asks for the progress right now."""
+    _stage: str = ""
+    _units: tuple[int, ...] = ()
+    _before: int = 0
+    """The tasks that Spark had planned when the stage began."""
+    _now: JobProgress = JobProgress()
+
+    def begin(self, name: str, units: Sequence[int] = ()) -> None:
+        """Begin a stage. Spark begins tasks in their order, the first ones first."""
+        self.refresh()
+        self._stage, self._units, self._before = name, tuple(units), self._now.tasks
+        self(self._now)
+
+    def __call__(self, now: JobProgress) -> None:
+        self._now = now
+        if self._stage:
+            is_planned = now.tasks - self._before >= len(self._units)
+            left = now.tasks - now.tasks_done
+            # What is planned besides, to hand out the tasks, is done before the first of them.
+            done = max(len(self._units) - left, 0) if is_planned else 0
+            self.report(self._stage, sum(self._units[:done]), sum(self._units))
+
+
 @contextmanager
 def watched(
     spark: SparkSession, report: Callable[[JobProgress], None], *, interval_s: float = INTERVAL_S
-) -> Iterator[None]:
+) -> Iterator[Callable[[], None]]:
     """Report the progress of the jobs that start inside, from another thread, and once at the
-    end."""
+    end. What is yielded reports at once."""
     from pyspark import InheritableThread
 
     sums = _Sums(spark.sparkContext.statusTracker())
-    ended = threading.Event()
+    ended, one_at_a_time = threading.Event(), threading.RLock()
+
+    def tell() -> None:
+        with one_at_a_time:
+            report(sums.now())
 
     def watch() -> None:
         while not ended.wait(interval_s):
             try:
-                report(sums.now())
+                tell()
             except Exception:  # the session is gone, and whoever uses it learns that
                 return
 
     thread = InheritableThread(target=watch, name="spark-progress", daemon=True)
     thread.start()
     try:
-        yield
+        yield tell
     finally:
         ended.set()
         thread.join()
-    report(sums.now())
+    tell()
 
 
 @dataclass(slots=True)

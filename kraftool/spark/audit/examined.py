@@ -20,6 +20,7 @@ from kraftool.arrow.untyped import pa
 from kraftool.spark.audit.examine import AuditedDirectory, examine
 from kraftool.spark.audit.log_families import NO_TRACES, Kin
 from kraftool.spark.audit.roots import Item, size_of
+from kraftool.spark.job_progress import BeginStage
 from kraftool.spark.values import Row, parallelism, rows_of
 
 if TYPE_CHECKING:
@@ -38,11 +39,16 @@ class Examined:
     """The findings of all tasks."""
 
     def __init__(
-        self, spark: SparkSession, items: Sequence[Item], ignored_codes: frozenset[str]
+        self,
+        spark: SparkSession,
+        items: Sequence[Item],
+        ignored_codes: frozenset[str],
+        begin: BeginStage,
     ) -> None:
         self._spark = spark
         self.cores = parallelism(spark)
         tasks = deal(items, self.cores)
+        begin("read", [*map(len, tasks)])
         task = partial(_examine_all, ignored_codes=ignored_codes)
         self.frame = rows_of(spark, tasks, task, _COLUMNS).persist(StorageLevel.DISK_ONLY)
         """The rows of all tasks, kept on the workers' disks."""

@@ -25,6 +25,7 @@ from kraftool.spark.audit.examined import Examined
 from kraftool.spark.audit.frames import ROWS, AuditRowKind, rows_of
 from kraftool.spark.audit.membership import Belonging, belonging
 from kraftool.spark.audit.roots import AuditItems, Item, find
+from kraftool.spark.job_progress import BeginStage
 from kraftool.spark.listing import ListingJob
 from kraftool.spark.values import collected, map_groups
 from kraftool.storage.remote import shown_url
@@ -34,16 +35,24 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def audit(spark: SparkSession, wanted: AuditRequest) -> Iterator[AuditRun]:
-    """Audit a fleet. What is yielded can be asked as long as the context lasts."""
+def audit(
+    spark: SparkSession, wanted: AuditRequest, begin: BeginStage = lambda stage, directories: None
+) -> Iterator[AuditRun]:
+    """Audit a fleet. What is yielded can be asked as long as the context lasts.
+
+    `begin` is told each stage: list, read, compare, report.
+    """
+    begin("list", ())
     began, clock = time.time(), time.monotonic()
     job = ListingJob(lambda: spark)
     audit_items = find(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
     with ExitStack() as kept:
-        examined = Examined(spark, audit_items.items, wanted.ignored_codes)
+        examined = Examined(spark, audit_items.items, wanted.ignored_codes, begin)
         kept.callback(examined.frame.unpersist)
+        begin("compare", ())
         homes = belonging(examined)
         rows = _compared(spark, audit_items, examined, homes, wanted, kept)
+        begin("report", ())
         loose = (*audit_items.findings, *homes.findings)
         run = collect(spark, wanted, loose, rows)
         settings = RunSettings(

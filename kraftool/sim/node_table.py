@@ -30,7 +30,7 @@ def node_table(case: ElectionCase, down: Collection[int], report: Report | None)
             Column("log ends", is_right=True),
             Column("of epoch", is_right=True),
             Column(QUORUM_STATE),
-            Column("can lead"),
+            Column("can lead", is_whole=True),
             Column(LEADS_FIRST),
         ),
         rows=rows,
@@ -82,7 +82,7 @@ def _can_lead(node: NodeCase, report: Report) -> Phrase:
     if node.id in report.leaders:
         grave = any(loss.commit_status.is_grave for loss in report.losses_by(node.id))
         if grave or report.log_of(node.id) in report.unseen:
-            return Phrase("✖ yes, may lose records", "bad")
+            return Phrase("✖ yes, with losses", "bad")
         if node.is_witness:
             return Phrase("▲ yes, no controller", "warn")
         return Phrase("yes" if chance.via is None else f"yes, after witness {chance.via}")

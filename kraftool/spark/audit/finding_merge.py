@@ -64,7 +64,7 @@ class FindingMerge:
 
     @property
     def ignored(self) -> int:
-        """How many findings were left out."""
+        """Return how many findings were left out."""
         return len(self._ignored)
 
     def add_all(self, by: str, findings: Iterable[Finding]) -> None:

@@ -82,9 +82,7 @@ class RecordFollower:
         read: list[list[Any]] = []
         changes: list[Told] = []
         folders = sorted({*memory, *logs.folders})
-        share = None if limit is None else max(limit // max(len(folders), 1), _LEAST)
-        if share is not None and limit is not None:
-            share = min(share, limit)
+        share = limit and min(max(limit // max(len(folders), 1), _LEAST), limit)
         for folder in folders:
             if folder not in logs.folders and logs.is_unread(folder):
                 continue
@@ -139,9 +137,8 @@ class RecordFollower:
         pack = max(sum(split.size for split in small) // 16, 1 << 20)
         tasks += [ReadTask(Part(splits=tuple(splits))) for splits in packed(small, pack)]
         wanted = self._settings.narrowing
-        if not wanted.wants_kind("change"):
-            changes = []
-        changes = [change for change in changes if wanted.wants_owner(owner_of(change["owner"]))]
+        is_told = wanted.wants_kind("change")
+        changes = [one for one in changes if is_told and wanted.wants_owner(owner_of(one["owner"]))]
         # What was truncated is told before what took its place.
         return [ChangeTask(changes), *tasks] if changes else tasks
 

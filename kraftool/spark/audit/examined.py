@@ -61,12 +61,9 @@ class Examined:
 
     def keyed(self, keys: Mapping[int, str], *columns: str) -> DataFrame:
         """The directories that have a key, with it as bytes, and these columns."""
-        table = pa.table(
-            {
-                "number": pa.array(list(keys), pa.int32()),
-                "key": pa.array(list(map(key_bytes, keys.values())), pa.binary()),
-            }
-        )
+        numbers = pa.array(list(keys), pa.int32())
+        names = pa.array(list(map(key_bytes, keys.values())), pa.binary())
+        table = pa.table({"number": numbers, "key": names})
         named = broadcast(self._spark.createDataFrame(table))
         return self.frame.join(named, "number").select("key", *columns)
 

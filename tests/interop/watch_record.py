@@ -49,7 +49,7 @@ class Recorder:
     def look(self, count: int) -> None:
         for _ in range(count):
             began = time.monotonic()
-            picture = self._loop.run_until_complete(self._watcher.look())
+            picture = self._loop.run_until_complete(self._watcher.poll())
             assert picture.view is not None, "a live quorum is watched"
             self.looks.append((picture.at_ms, picture.view))
             rest = EVERY_S - (time.monotonic() - began)
@@ -91,19 +91,19 @@ def elections(root: Path) -> dict[str, tuple[Looks, list[str]]]:
     with Cluster(VERSION, root / "elections") as cluster:
         nodes = three_and_a_standby(cluster, broker=True)
         recorder = Recorder(target(*nodes[:3]))
-        recorder.look(20)
+        recorder.poll(20)
         looks["healthy"] = recorder.take(), [*cluster.steps]
         epoch = cluster.leader_epoch()
-        recorder.look(4)
+        recorder.poll(4)
         cluster.kill(cluster.wait_leader())
         recorder.until("none")
         recorder.until("leader")
-        recorder.look(8)
+        recorder.poll(8)
         looks["leader-killed"] = recorder.take(), [*cluster.steps]
-        recorder.look(2)
+        recorder.poll(2)
         cluster.kill(cluster.wait_leader(above_epoch=epoch))
         recorder.until("none")
-        recorder.look(16)
+        recorder.poll(16)
         looks["no-leader"] = recorder.take(), [*cluster.steps]
         recorder.close()
     return looks
@@ -120,7 +120,7 @@ def uncommitted(root: Path) -> dict[str, tuple[Looks, list[str]]]:
         leader, fourth = cluster.wait_leader(), nodes[3]
         frozen = [node for node in nodes[:3] if node is not leader]
         recorder = Recorder(target(leader, *frozen))
-        recorder.look(4)
+        recorder.poll(4)
         for node in frozen:
             assert node.process is not None
             os.kill(node.process.pid, signal.SIGSTOP)
@@ -131,7 +131,7 @@ def uncommitted(root: Path) -> dict[str, tuple[Looks, list[str]]]:
                 cluster.refused, "add-voter", at_leader=False, id=4,
                 directory=fourth.directory_id, endpoints=[endpoint],
             )  # fmt: skip
-            recorder.look(16)
+            recorder.poll(16)
             case = recorder.take(), [*cluster.steps]
             for node in frozen:
                 assert node.process is not None

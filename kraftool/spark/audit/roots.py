@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kraftool.arrow.fleet import Empty, FleetFile, Unread
-from kraftool.arrow.search import DEPTH, LookJob, find_fleets
+from kraftool.arrow.search import DEPTH, SearchJob, find_fleets
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.files.locations import unopened
 from kraftool.reports.findings.finding import Finding, Severity
@@ -42,7 +42,7 @@ def find(
     *,
     depth: int = DEPTH,
     options: Mapping[str, Any] | None = None,
-    job: LookJob | None = None,
+    job: SearchJob | None = None,
 ) -> AuditItems:
     """Find the directories below all ROOTs."""
     findings: list[Finding] = []

@@ -1,4 +1,4 @@
-"""The changes of a log other than growth, from the look that saw one to its row.
+"""The changes of a log other than growth, from the poll that saw one to its row.
 
 Owns the form in which a change stands in the offset of a stream: all that its row needs, whatever
 happens to the files meanwhile. `storage/tail.py` judges one log; what a stream knows beyond it is

@@ -47,13 +47,13 @@ class FindingFollower:
         self._is_once = self._is_judged = False
 
     def end_here(self, fleet: Fleet) -> None:
-        """All is looked at once, and no change after that."""
+        """All is polled once, and no change after that."""
         self._is_once = True
 
     def skip(self, memory: Memory, fleet: Fleet) -> dict[str, Any]:
         return dict(judge(memory, fleet, at_once=None).memory)
 
-    def look(self, memory: Memory, fleet: Fleet, limit: int | None, *, begun: bool) -> FollowStep:
+    def poll(self, memory: Memory, fleet: Fleet, limit: int | None, *, begun: bool) -> FollowStep:
         if self._is_once and self._is_judged:
             return FollowStep()
         result = judge(memory, fleet, at_once=AT_ONCE)

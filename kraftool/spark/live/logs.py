@@ -1,4 +1,4 @@
-"""The fleet as it is at one look of a stream, where directories come and go.
+"""The fleet as it is at one poll of a stream, where directories come and go.
 
 Owns the search that a missing ROOT does not end, and the opening of a log's segments. It refuses to
 take for gone what could not be listed: that is looked at again the next time.
@@ -49,7 +49,7 @@ def is_below(name: str, folder: str) -> bool:
 
 
 class Logs:
-    """The logs of a fleet at one look: segments by folder, in order."""
+    """The logs of a fleet at one poll: segments by folder, in order."""
 
     def __init__(self, fleet: Fleet) -> None:
         self.folders: dict[str, list[FleetFile]] = {}

@@ -15,6 +15,7 @@ from kraftool.sim.conditions import (
     MOST_NODES,
     ConditionError,
     Conditions,
+    CutLink,
     StartPace,
     checked_delay,
     known,
@@ -52,7 +53,7 @@ def _asked(options: SimulateElectionOptions) -> tuple[ElectionCase, Conditions]:
     for witness_id in dict.fromkeys(options.witness):
         case = witness(case, witness_id)
     everyone = {*case.by_id, *case.unknown}
-    cut: frozenset[tuple[int, int]] = frozenset()
+    cut: frozenset[CutLink] = frozenset()
     partitions = (*scenario.partition, *options.partition)
     for text in partitions:
         cut |= partition(text, everyone)
@@ -66,10 +67,10 @@ def _asked(options: SimulateElectionOptions) -> tuple[ElectionCase, Conditions]:
         down=down | case.cannot_start,
         cut=cut,
         delay_ms=plain.delay_ms if delay is None else checked_delay(delay),
-        skew_ms=plain.skew_ms if within is None else checked_delay(within),
-        paces=plain.paces if within is None else (StartPace.TOGETHER,),
-        adding=adding,
-        removing=removing,
+        start_within_ms=plain.start_within_ms if within is None else checked_delay(within),
+        starts=plain.starts if within is None else (StartPace.TOGETHER,),
+        added_voters=adding,
+        removed_voters=removing,
         partitions=partitions,
     )
 

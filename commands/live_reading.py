@@ -82,12 +82,12 @@ def live_quorum(
     import asyncio
 
     from kraftool.client.capture import Capturing
-    from kraftool.client.live import look
+    from kraftool.client.live import read_live
 
     target = target_of(bootstrap, command_config, timeout, resolve)
     with Capturing() as capturing:
         with to.task_progress("the leader's log") as progress:
-            looking = look(
+            reading = read_live(
                 target,
                 capturing,
                 judged=judged,
@@ -95,7 +95,7 @@ def live_quorum(
                 with_history=with_history,
                 progress=progress,
             )
-            live = asyncio.run(looking)
+            live = asyncio.run(reading)
         if live.now.reached and live.unobserved and shown is None:
             to.note(f"the leader's log could not be read: {live.unobserved}")
         tell_unreached(to, live.now, shown=() if shown is None else shown(live.now))

@@ -1,7 +1,7 @@
 """`dump-log --follow`: go on with what is appended after the first dump.
 
 Owns the waiting. What is no sound batch at the end of the log may be half written: it is shown once
-two looks see the same, and looked at again after that.
+two polls see the same, and looked at again after that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kraftool.decoders.walk import Faulty, WalkState
 from kraftool.reports.logs.source import LogFile
 from kraftool.storage.follow import SegmentFollower
 from kraftool.storage.source import FileSource
-from kraftool.storage.tail import Look, UnsettledEnd
+from kraftool.storage.tail import TailRead, UnsettledEnd
 
 POLL_SECONDS = 0.2
 
@@ -70,7 +70,7 @@ class DumpFollower:
         self.file: LogFile | None = None
         self.follower: SegmentFollower | None = None
         self._tail: UnsettledEnd | None = None
-        """What is no sound batch at the end, by the last look."""
+        """What is no sound batch at the end, by the last read."""
         self._shown: UnsettledEnd | None = None
         self._known: list[Faulty] = []
         """The damage at the end that was shown."""
@@ -102,9 +102,9 @@ class DumpFollower:
             time.sleep(POLL_SECONDS)
 
     def _show(self, dump: FollowedDump, file: LogFile, follower: SegmentFollower) -> None:
-        look = follower.poll()
-        self._tell(dump, look)
-        for span in look.ranges:
+        read = follower.poll()
+        self._tell(dump, read)
+        for span in read.ranges:
             if dump.remaining == 0:
                 return
             current = file.beside(follower.path_of(span.segment))
@@ -113,17 +113,17 @@ class DumpFollower:
                     current, source.read_at, span.before, stop=span.stop, known=self._known
                 )
             self._known, self._shown = [], None
-        if look.tail is not None and look.tail == self._tail != self._shown:
-            current = file.beside(follower.path_of(look.tail.segment))
+        if read.tail is not None and read.tail == self._tail != self._shown:
+            current = file.beside(follower.path_of(read.tail.segment))
             with FileSource(current.path, name=current.name) as source:
-                state = look.state.walk
+                state = read.state.walk
                 self._known = dump.take_all(current, source.read_at, state, known=self._known)
-            self._shown = look.tail
-        self._tail = look.tail
+            self._shown = read.tail
+        self._tail = read.tail
 
-    def _tell(self, dump: FollowedDump, look: Look) -> None:
+    def _tell(self, dump: FollowedDump, read: TailRead) -> None:
         """Say what has happened to what was shown."""
-        change = look.change
+        change = read.change
         if change is None:
             return
         # What was read before the change is shown before it, and is not folded with what follows.

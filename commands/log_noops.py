@@ -58,7 +58,7 @@ class NoOpFolder:
         self._file, self._run = file, NoOpRun(first=entry, last=entry, count=len(entry.records))
 
     def _belongs(self, file: LogFile, entry: BatchEntry, run: NoOpRun) -> bool:
-        # A log that is followed is opened again at each look.
+        # A log that is followed is opened again at each poll.
         known = None if self._file is None else self._file.name
         return file.name == known and run.last.batch.epoch == entry.batch.epoch
 

@@ -78,7 +78,7 @@ def standalone(
         NotStandalone,
         broker_lines,
         default_release,
-        look,
+        existing,
         prepare,
     )
     from kraftool.storage.format_levels import FormatImpossible
@@ -88,7 +88,7 @@ def standalone(
     metrics = endpoint_of(metrics_listen, "--metrics-listen") if metrics_listen else None
     release = release_version or default_release()
     try:
-        standalone = look(directory)
+        standalone = existing(directory)
         if not standalone.is_new and (listen or release_version):
             raise UsageError(
                 f"{printable(standalone.path)} already has a cluster, with its feature levels and"

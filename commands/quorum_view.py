@@ -5,19 +5,18 @@ Owns layout and colour. Everything from nodes goes through `printable` into Text
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import tzinfo
 
-from rich.table import Table
 from rich.text import Text
 
 from kraftool.client.active_controller import next_step, without_controller
 from kraftool.client.cluster_health import cluster_words
 from kraftool.client.health import Health
 from kraftool.client.judgement import Judgement, judge
-from kraftool.client.model import NodeAnswer, QuorumView, leader_end
+from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.not_asked import broker_words, reason
-from kraftool.commands.block_view import heading, plain_table
+from kraftool.client.quorum_tables import node_table, replica_table
+from kraftool.commands.block_view import heading, table
 from kraftool.commands.finding_view import (
     BAD,
     COMMAND,
@@ -29,9 +28,7 @@ from kraftool.commands.finding_view import (
     write_findings,
 )
 from kraftool.commands.output import Output
-from kraftool.commands.times import iso
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
-from kraftool.raft.messages import ReplicaState
 from kraftool.reports.findings.status import overall_status
 from kraftool.reports.text.words import many
 
@@ -46,10 +43,10 @@ def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
             if not voter.counts:
                 output.rich(text(f"Voter {voter.id} does not count: {voter.reason}", WARN))
         output.line()
-        output.rich(_replicas(view, zone))
+        output.rich(table(replica_table(view, zone), output.width))
     output.line()
     if view.nodes:
-        output.rich(_nodes(view))
+        output.rich(table(node_table(view), output.width))
     _problems(output, view)
     _features(output, view)
     if view.quorum is not None and view.lacks_controller:
@@ -78,9 +75,9 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
         output.rich(Text("Nothing is known about brokers and partitions, see below.", style=WARN))
     output.line()
     if view.quorum is not None:
-        output.rich(_replicas(view, zone))
+        output.rich(table(replica_table(view, zone), output.width))
     else:
-        output.rich(_nodes(view))
+        output.rich(table(node_table(view), output.width))
         _features(output, view)
     write_findings(output, health.findings, "", explain=True)
     output.line()
@@ -127,101 +124,6 @@ def _head(output: Output, view: QuorumView, style: str = NAME) -> None:
         words = f"no node leads{epoch}" if view.reached else "no node was reached"
         line.append(f": {words}", style=BAD)
     output.rich(line)
-
-
-def _replicas(view: QuorumView, zone: tzinfo) -> Table:
-    table = plain_table(
-        "Replicas, as the leader reports them", "node", "role", "directory id", "log end", "lag",
-        "fetched", "caught up", right=("node", "log end", "lag"),
-    )  # fmt: skip
-    assert view.quorum is not None, "only a leader reports replicas"
-    end = leader_end(view)
-    clock = max((voter.last_fetch_timestamp for voter in view.voters), default=-1)
-    voters = sorted(view.voters, key=lambda voter: voter.replica.id)
-    for replica in (*voters, *sorted(view.observers, key=lambda observer: observer.replica.id)):
-        is_leader = replica.replica.id == view.quorum.leader_id and replica in view.voters
-        known = replica.log_end_offset >= 0
-        table.add_row(
-            text(replica.replica.id, NAME),
-            _role(view, replica, is_leader=is_leader),
-            text(replica.replica.directory_id or "-", QUIET),
-            text(replica.log_end_offset) if known else Text("?", style=WARN),
-            text(max(end - replica.log_end_offset, 0)) if known else Text("?", style=WARN),
-            *_times(replica, clock, zone, is_leader=is_leader),
-        )
-    return table
-
-
-def _role(view: QuorumView, state: ReplicaState, *, is_leader: bool) -> Text:
-    is_witness = state in view.voters and view.is_witness(state.replica.id)
-    if is_leader:
-        # On two lines: the table just fits into 80 columns.
-        return Text("leader,\nwitness", style=BAD) if is_witness else Text("leader", style=NAME)
-    if state not in view.voters:
-        return Text("observer")
-    return Text("witness", style=WARN) if is_witness else Text("voter")
-
-
-def _times(state: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) -> Iterable[Text]:
-    """Yield the age by the leader's clock, in one unit: the table has to fit into 80 columns.
-    After a day it is the time itself."""
-    for timestamp in (state.last_fetch_timestamp, state.last_caught_up_timestamp):
-        if is_leader:
-            yield Text("-", style=QUIET)
-        elif timestamp < 0:
-            yield Text("never", style=WARN)
-        elif clock - timestamp < 60_000:
-            yield text(f"{max(clock - timestamp, 0)} ms ago")
-        elif clock - timestamp < 3_600_000:
-            yield text(f"{(clock - timestamp) // 60_000} min ago", WARN)
-        elif clock - timestamp < 86_400_000:
-            yield text(f"{(clock - timestamp) // 3_600_000} h ago", WARN)
-        else:
-            yield text(iso(timestamp, zone), WARN)
-
-
-def _nodes(view: QuorumView) -> Table:
-    table = plain_table(
-        "Nodes, as each reports itself", "node", "runs", "asked at", "leader", "epoch", "answer",
-        right=("node", "leader", "epoch"),
-    )  # fmt: skip
-    for node in view.nodes:
-        agrees = view.leader is not None and (node.epoch, node.leader_id) == (
-            view.leader.epoch,
-            view.leader.node_id,
-        )
-        style = "" if agrees or view.leader is None else WARN
-        table.add_row(
-            text("?" if node.node_id is None else node.node_id, NAME),
-            _runs(view, node),
-            text(str(node.endpoint)),
-            text(_or_none(node.leader_id, node), style),
-            text(_or_none(node.epoch, node), style),
-            _answer(node),
-        )
-    return table
-
-
-def _runs(view: QuorumView, answer: NodeAnswer) -> Text:
-    if answer.runs_controller is None:
-        return Text("?", style=QUIET)
-    if answer.runs_controller:
-        return Text("controller")
-    return Text("witness" if view.is_witness(answer.node_id) else "no controller", style=WARN)
-
-
-def _or_none(value: int | None, answer: NodeAnswer) -> str:
-    if value is not None:
-        return str(value)
-    return "none" if answer.is_reached and answer.epoch is not None else "-"
-
-
-def _answer(answer: NodeAnswer) -> Text:
-    if not answer.is_reached:
-        return Text("not reached", style=BAD)
-    if answer.problem:
-        return Text("refused", style=WARN)
-    return text(f"{answer.took_ms} ms", QUIET)
 
 
 def _problems(output: Output, view: QuorumView) -> None:

@@ -115,10 +115,10 @@ def _live(
 
     target = target_of(bootstrap, command_config, timeout, resolve)
 
-    async def look() -> tuple[Health, tuple[Stray, ...]]:
+    async def poll() -> tuple[Health, tuple[Stray, ...]]:
         return await check(target), await ask_quarantined(verification.plan, target)
 
-    health, strays = asyncio.run(look())
+    health, strays = asyncio.run(poll())
     return replace(
         verification,
         quorum=check_quorum(verification.plan, health, strays, verification.directories),

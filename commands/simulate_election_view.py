@@ -328,12 +328,13 @@ def _timeline(output: Output, report: Report) -> None:
 def _assumptions(report: Report) -> Iterator[str]:
     case, conditions = report.case, report.conditions
     delay = conditions.delay_ms
-    starts = f"start within {seconds(conditions.skew_ms)}"
-    if StartPace.APART in conditions.paces:
+    starts = f"start within {seconds(conditions.start_within_ms)}"
+    if StartPace.APART in conditions.starts:
         least, most = conditions.gap_ms(len(report.up))
         starts = (
-            f"start together, within {seconds(conditions.skew_ms)}, in every other run. In the rest"
-            f" they start apart: in any order, {seconds(least)} to {seconds(most)} between two"
+            f"start together, within {seconds(conditions.start_within_ms)}, in every other run. In"
+            f" the rest they start apart: in any order, {seconds(least)} to {seconds(most)} between"
+            " two"
         )
     least, most = LISTENING_MS
     yield (

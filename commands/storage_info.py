@@ -35,13 +35,13 @@ def info(
     for Kafka. Nothing is written or locked.
     """
     from kraftool.node.config import read_config
-    from kraftool.storage.formatted import look_at
+    from kraftool.storage.formatted import read_formatted
 
     to = Output(quiet=quiet, out=out)
     read = read_config(config)
     for note in read.notes:
         to.note(note)
-    formatted = look_at(read.directories(), read.notes)
+    formatted = read_formatted(read.directories(), read.notes)
     if output is PlainFormat.JSON:
         to.document(formatted)
     else:

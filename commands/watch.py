@@ -120,21 +120,21 @@ def watch(
 
 
 def _print(to: Output, sources: Sources, timeout_s: float, output: RowFormat) -> None:
-    """One look, as text, JSON or CSV."""
+    """One poll, as text, JSON or CSV."""
     import asyncio
 
     from kraftool.commands.finding_options import set_exit_code
     from kraftool.watching.quorum import of_directories, quorum_report
     from kraftool.watching.watcher import Watcher
 
-    async def look() -> Picture:
+    async def poll() -> Picture:
         watcher = Watcher(sources)
         try:
             return await watcher.whole(timeout_s)
         finally:
             await watcher.close()
 
-    picture = asyncio.run(look())
+    picture = asyncio.run(poll())
     metadata, findings = _metadata(sources, picture)
     report = of_directories(quorum_report(picture), sources.directories)
     is_table = output is RowFormat.TABLE
@@ -160,7 +160,7 @@ def _metadata(
     view = picture.view
     if sources.target is None or view is None or view.leader is None:
         return None, ()
-    metadata = MetadataWatch(sources.target).look(view, Task())
+    metadata = MetadataWatch(sources.target).read(view, Task())
     return metadata, metadata.findings(view)
 
 

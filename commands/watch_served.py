@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from kraftool.client.target import Target
 
-_LOOK_S = 2.0
+_POLL_S = 2.0
 """How long a new window waits for the controllers' addresses."""
 
 
@@ -39,7 +39,7 @@ class Served:
             return (*self.program, *self.arguments)
 
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.target.survey(), _LOOK_S)
+            await asyncio.wait_for(self.target.survey(), _POLL_S)
         where = dict.fromkeys((*self.target.bootstrap, *self.target.known.endpoints))
         named = ",".join(map(str, where))
         return (*self.program, "--bootstrap-controller", named, *self.arguments)

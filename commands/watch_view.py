@@ -27,7 +27,7 @@ def write_watched(
     metadata: MetadataHealth | None = None,
     findings: Sequence[Finding] = (),
 ) -> None:
-    """Write one look at a quorum, with brokers and partitions if they were looked at."""
+    """Write one poll of a quorum, with brokers and partitions if they were looked at."""
     title = Text("Quorum", style=NAME)
     if report.cluster_ids:
         title.append(" of cluster ", style="").append_text(

@@ -49,7 +49,7 @@ class WatchApp(WatchFrame):
         Binding("n", "found(1)", "Next", show=False),
         Binding("N", "found(-1)", "Previous", show=False),
         Binding("p", "pause", "Pause"),
-        Binding("r", "look_now", "Refresh", show=False),
+        Binding("r", "poll_now", "Refresh", show=False),
         Binding("y", "copy", "Copy"),
         Binding("e", "export", "Export"),
         Binding("t", "next_theme", "Theme", show=False),
@@ -217,13 +217,13 @@ class WatchApp(WatchFrame):
     async def on_view_tabs_chosen(self, message: ViewTabs.Chosen) -> None:
         await self.action_view(message.view_name)
 
-    def action_look_now(self) -> None:
-        self.watcher.look_now()
+    def action_poll_now(self) -> None:
+        self.watcher.poll_now()
 
     def action_pause(self) -> None:
         """Stop the picture, to read it; watching goes on."""
         self.is_paused = not self.is_paused
-        self.watcher.look_now()
+        self.watcher.poll_now()
         self._show()
 
     # --- themes -------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ class WatchApp(WatchFrame):
         yield SystemCommand("Help", "Keys and views (key ?)", self.action_help)
         yield SystemCommand("Theme", "The next theme (key t)", self.action_next_theme)
         yield SystemCommand("Pause", "Stop or go on (key p)", self.action_pause)
-        yield SystemCommand("Refresh", "Look now (key r)", self.action_look_now)
+        yield SystemCommand("Refresh", "Look now (key r)", self.action_poll_now)
         yield SystemCommand("Copy", "Copy the row under the cursor (key y)", self.action_copy)
         if not self.is_served:
             yield SystemCommand("Export", "Write this view to a file (key e)", self.action_export)

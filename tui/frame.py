@@ -31,7 +31,7 @@ class PictureSource(Protocol):
     async def run(self, show: Shown) -> None:
         """Hand over pictures until cancelled."""
 
-    def look_now(self) -> None:
+    def poll_now(self) -> None:
         """Do not wait for the next turn."""
 
 

@@ -39,9 +39,7 @@ class Unreadable(Fault):
 def type_text(item: LogRecord) -> str:
     """A record's type as Kafka's sources have it, whether it could be decoded or not."""
     name = item.type if item.is_control else item.name
-    if name:
-        return name
-    return f"UNKNOWN({item.api_key if item.api_key is not None else '?'})"
+    return name or f"UNKNOWN({item.api_key if item.api_key is not None else '?'})"
 
 
 class EntryReader:

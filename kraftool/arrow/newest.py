@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name, parse_segment_name
-from kraftool.storage.tail import TailState, look
+from kraftool.storage.tail import TailState, read_tail
 
 End = tuple[int, int]
 """An epoch and an offset."""
@@ -46,7 +46,7 @@ def _end(files: Sequence[FleetFile]) -> End:
 def _log_end(file: FleetFile) -> End:
     try:
         with ExitStack() as opened:
-            state = look(TailState(), [file.segment(opened)]).state
+            state = read_tail(TailState(), [file.segment(opened)]).state
     except KraftoolError:
         return -1, -1
     return -1 if state.epoch is None else state.epoch, state.offset or -1

@@ -1,14 +1,15 @@
-"""The search for all files that PATHs lead to, look after look.
+"""The search for all files that PATHs lead to, step after step.
 
-Owns who looks, and what counts where several looks find the same. Looks go level by level, to
-threads; very many behind URLs go to a job. The results are put together in the order of the names,
-whoever finished first. It refuses to know what a look recognizes: see `search_steps.py`.
+Owns who takes a step, and what counts where several steps find the same. Steps go level by level,
+to threads; very many behind URLs go to a job. The results are put together in the order of the
+names, whoever finished first. It refuses to know what a step recognizes: see `search_steps.py`.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
@@ -16,19 +17,27 @@ import orjson
 
 from kraftool.arrow.fleet import Empty, Fleet, FleetFile, Unread, files_of
 from kraftool.arrow.local_folders import missing
-from kraftool.arrow.search_steps import Home, Look, PathLook, SearchResult, fixed_part, has_pattern
+from kraftool.arrow.search_steps import (
+    Home,
+    PathStep,
+    SearchResult,
+    SearchStep,
+    fixed_part,
+    has_pattern,
+)
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.remote import is_url, shown_url
 
 DEPTH = 6
 """How many folders below a root a data directory is looked for."""
 THREADS = 16
-"""So many looks at the same time: each may be a round trip to another machine."""
+"""So many steps at the same time: each may be a round trip to another machine."""
+_WAITED_S = 0.005
 JOB_FROM = 2000
-"""From so many looks at other machines on, a job on two cores saves what its start costs."""
+"""From so many steps on other machines on, a job on two cores saves what its start costs."""
 
-LookJob = Callable[[Sequence[Look]], Sequence[SearchResult]]
-"""Takes looks, and all those below them, to many machines: the results in order."""
+SearchJob = Callable[[Sequence[SearchStep]], Sequence[SearchResult]]
+"""Takes steps, and all those below them, to many machines: the results in order."""
 
 
 def find_fleet(
@@ -36,7 +45,7 @@ def find_fleet(
     *,
     depth: int = DEPTH,
     options: Mapping[str, Any] | None = None,
-    job: LookJob | None = None,
+    job: SearchJob | None = None,
 ) -> Fleet:
     """Find all files that the PATHs lead to. Raises KraftoolError for a PATH that leads nowhere."""
     return _together(_of_paths(paths, depth, options, job))
@@ -47,7 +56,7 @@ def find_fleets(
     *,
     depth: int = DEPTH,
     options: Mapping[str, Any] | None = None,
-    job: LookJob | None = None,
+    job: SearchJob | None = None,
 ) -> Iterator[Fleet | KraftoolError]:
     """Yield the fleet below each PATH, or why it has none, in the order of the PATHs. What two of
     them have in common is in both."""
@@ -67,12 +76,11 @@ def require(paths: Sequence[str], *, options: Mapping[str, Any] | None = None) -
 
 
 def _leads_somewhere(path: str, options: str) -> bool:
-    if not has_pattern(path):
-        return files_of(path, options).item() is not None
-    if not is_url(path) and files_of(path, options).item() is not None:
+    is_literal = not has_pattern(path)
+    if (is_literal or not is_url(path)) and files_of(path, options).item() is not None:
         return True
     root, pattern = fixed_part(path)
-    return bool(files_of(root, options).glob(pattern))
+    return not is_literal and bool(files_of(root, options).glob(pattern))
 
 
 def _text_of(options: Mapping[str, Any] | None) -> str:
@@ -80,25 +88,25 @@ def _text_of(options: Mapping[str, Any] | None) -> str:
 
 
 def _of_paths(
-    paths: Sequence[str], depth: int, options: Mapping[str, Any] | None, job: LookJob | None
+    paths: Sequence[str], depth: int, options: Mapping[str, Any] | None, job: SearchJob | None
 ) -> list[SearchResult]:
     text = _text_of(options)
-    return explored([PathLook(path=path, depth=depth, options=text) for path in paths], job)
+    return explored([PathStep(path=path, depth=depth, options=text) for path in paths], job)
 
 
-def is_far(look: Look) -> bool:
-    """True if another machine answers, whatever the look asks for."""
-    return not isinstance(look, PathLook) and look.in_thread and is_url(look.root)
+def is_far(step: SearchStep) -> bool:
+    """True if another machine answers, whatever the step asks for."""
+    return not isinstance(step, PathStep) and step.in_thread and is_url(step.root)
 
 
-def explored(looks: Sequence[Look], job: LookJob | None = None) -> list[SearchResult]:
-    """Do looks, and all those that they lead to."""
+def explored(steps: Sequence[SearchStep], job: SearchJob | None = None) -> list[SearchResult]:
+    """Take steps, and all those that they lead to."""
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="listing")  # begun when they are used
     try:
-        first = level = _all_found(looks, threads)
+        first = level = _all_found(steps, threads)
         while True:
-            asking = [found for found in level for _ in found.next_looks]
-            pending = list(chain.from_iterable(found.next_looks for found in level))
+            asking = [found for found in level for _ in found.next_steps]
+            pending = list(chain.from_iterable(found.next_steps for found in level))
             if not pending:
                 return first
             if job is not None and sum(map(is_far, pending)) >= JOB_FROM:
@@ -106,22 +114,28 @@ def explored(looks: Sequence[Look], job: LookJob | None = None) -> list[SearchRe
             else:
                 results = level = _all_found(pending, threads)
             for found, result in zip(asking, results, strict=True):
-                found.next_looks = ()
+                found.next_steps = ()
                 found.below.append(result)
     finally:
         threads.shutdown(cancel_futures=True)
 
 
-def _all_found(looks: Sequence[Look], threads: Executor) -> list[SearchResult]:
-    begun = [threads.submit(look.found) if look.in_thread else None for look in looks]
-    return [
-        look.found() if future is None else future.result()
-        for look, future in zip(looks, begun, strict=True)
-    ]
+def _all_found(steps: Sequence[SearchStep], threads: Executor) -> list[SearchResult]:
+    """On a local disk threads would wait for each other alone. They take its steps from the first
+    on that had to wait itself: another machine has the files."""
+    has_waited, begun = False, list[SearchResult | Future[SearchResult]]()
+    for step in steps:
+        if step.in_thread and (has_waited or is_far(step)):
+            begun.append(threads.submit(step.found))
+            continue
+        idle_s = time.monotonic() - time.thread_time()
+        begun.append(step.found())
+        has_waited |= time.monotonic() - time.thread_time() - idle_s > _WAITED_S
+    return [one.result() if isinstance(one, Future) else one for one in begun]
 
 
 def _together(results: Sequence[SearchResult]) -> Fleet:
-    """The fleet that looks have found."""
+    """The fleet that steps have found."""
     merged = _Merged()
     for found in results:
         if found.pattern and all(below.is_gone for below in found.below):

@@ -1,8 +1,8 @@
-"""Looks at one place of a fleet each: a PATH, something that a pattern matched, a folder.
+"""The steps of a search, each at one place of a fleet: a PATH, a match of a pattern, a folder.
 
-Owns what a look recognizes, and the looks below it that it asks for. A look remembers nothing of
+Owns what a step recognizes, and the steps below it that it asks for. A step remembers nothing of
 the others, so that threads and tasks of Spark can take any of them. It reads names, sizes and
-meta.properties; no log is opened. It refuses to go on to the looks below: see `search.py`.
+meta.properties; no log is opened. It refuses to go on to the steps below: see `search.py`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Home:
 
 @dataclass(slots=True, kw_only=True)
 class SearchResult:
-    """The result of a look. `below` are the results of the looks that it asked for, in order."""
+    """The result of a step. `below` are the results of the steps that it asked for, in order."""
 
     home: Home | None = None
     file: FleetFile | None = None
@@ -88,13 +88,13 @@ class SearchResult:
     """True if nothing is there any more."""
     pattern: str = ""
     """The PATH as it is shown, if it is a pattern."""
-    next_looks: Sequence[Look] = ()
+    next_steps: Sequence[SearchStep] = ()
     below: list[SearchResult] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PathLook:
-    """A look at a PATH: a pattern, a file, a directory, or a folder that holds some."""
+class PathStep:
+    """The step of a PATH: a pattern, a file, a directory, or a folder that holds some."""
 
     path: str = field(repr=False)
     depth: int
@@ -118,16 +118,16 @@ class PathLook:
             names = files_of(root, self.options).glob(pattern)
             if names:
                 matches = [self._match(root, name) for name in names]
-                return SearchResult(next_looks=matches, pattern=shown_url(self.path))
+                return SearchResult(next_steps=matches, pattern=shown_url(self.path))
         raise missing(shown_url(self.path))
 
-    def _match(self, root: str, path: str) -> MatchLook:
-        return MatchLook(root=root, path=path, depth=self.depth, options=self.options)
+    def _match(self, root: str, path: str) -> MatchStep:
+        return MatchStep(root=root, path=path, depth=self.depth, options=self.options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _BelowRoot:
-    """A look at a place below a root."""
+    """The step of a place below a root."""
 
     root: str = field(repr=False)
     path: str
@@ -141,12 +141,12 @@ class _BelowRoot:
         try:
             return files_of(self.root, self.options).takes_threads
         except KraftoolError:
-            return False  # the look itself says why
+            return False  # the step itself says why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatchLook(_BelowRoot):
-    """A look at what a PATH names, or one of those that its pattern matches."""
+class MatchStep(_BelowRoot):
+    """The step of what a PATH names, or one of those that its pattern matches."""
 
     def found(self) -> SearchResult:
         files = files_of(self.root, self.options)
@@ -163,7 +163,7 @@ class MatchLook(_BelowRoot):
         """The result for a file or folder that is there. Raises KraftoolError for a file that
         cannot be read as one of a fleet."""
         if item.is_folder:
-            return FolderLook(
+            return FolderStep(
                 root=self.root,
                 path=item.path,
                 depth=self.depth,
@@ -177,7 +177,7 @@ class MatchLook(_BelowRoot):
         if not is_url(self.root):
             location = open_path(shown)
             if location.kind is LocationKind.PROPERTIES:
-                return PathLook(
+                return PathStep(
                     path=location.directory, depth=self.depth, options=self.options
                 ).found()
             if location.kind is LocationKind.TAR:
@@ -204,8 +204,8 @@ class MatchLook(_BelowRoot):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FolderLook(_BelowRoot):
-    """A look into a folder: at a data directory, a partition's folder, or for folders below."""
+class FolderStep(_BelowRoot):
+    """The step into a folder: at a data directory, a partition's folder, or for folders below."""
 
     is_named: bool = False
 
@@ -243,7 +243,7 @@ class FolderLook(_BelowRoot):
         return SearchResult(
             # What an almost empty folder leads to decides whether it is told of.
             empty=self._empty(shown) if names <= {_LOST} and basename != _LOST else None,
-            next_looks=self._below(files, shown, folders) if self.depth > 0 else (),
+            next_steps=self._below(files, shown, folders) if self.depth > 0 else (),
         )
 
     def _empty(self, shown: str, *, is_data: bool = False) -> Empty:
@@ -280,8 +280,8 @@ class FolderLook(_BelowRoot):
                     unread = _unread(files.shown(item.path), error, directory)
         return self._home(shown, directory, listed, unread)
 
-    def _below(self, files: Files, shown: str, folders: list[RemoteItem]) -> list[Look]:
-        """The looks into the folders below: into those that lie here before links, and into no
+    def _below(self, files: Files, shown: str, folders: list[RemoteItem]) -> list[SearchStep]:
+        """The steps into the folders below: into those that lie here before links, and into no
         link that leads back up, which would find everything again under longer and longer names."""
         if not is_url(self.root):
             here = os.path.realpath(shown)
@@ -292,11 +292,11 @@ class FolderLook(_BelowRoot):
                 if not f"{here}/".startswith(f"{os.path.realpath(files.shown(link.path))}/")
             ]
             folders = [*(folder for folder in folders if folder not in links), *away]
-        below = partial(FolderLook, root=self.root, depth=self.depth - 1, options=self.options)
+        below = partial(FolderStep, root=self.root, depth=self.depth - 1, options=self.options)
         return [below(path=folder.path) for folder in folders]
 
 
-Look = PathLook | MatchLook | FolderLook
+SearchStep = PathStep | MatchStep | FolderStep
 
 
 def _unread(name: str, error: KraftoolError, directory: FleetDirectory | None = None) -> Unread:

@@ -1,7 +1,7 @@
 """Requests that change a quorum: one each, sent to the leader, never sent twice.
 
 Owns how their answers are told. Where no answer comes the request may have been done, and only a
-later look tells.
+later poll tells.
 """
 
 from __future__ import annotations

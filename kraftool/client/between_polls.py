@@ -1,6 +1,6 @@
-"""The changes between two looks at a live quorum, and the risks of a stop that follow from them.
+"""The changes between two polls of a live quorum, and the risks of a stop that follow from them.
 
-Owns the choice of the earlier look, and the words on elections and commits between the two.
+Owns the choice of the earlier poll, and the words on elections and commits between the two.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.client.model import QuorumView
 from kraftool.client.second_poll import awaits_commit, leader_end
-from kraftool.client.thresholds import LOOKS_APART_S, leader_clock
+from kraftool.client.thresholds import POLLS_APART_S, leader_clock
 from kraftool.reports.text.words import many
 
 _TOO_OLD_MS = 60_000
-"""An older look says nothing about now."""
+"""An older poll says nothing about now."""
 
 
-def earlier_look(looks: Sequence[QuorumView], now: QuorumView) -> QuorumView | None:
-    """Return the newest look that is old enough to compare this one with; None if there is none.
+def earlier_poll(polls: Sequence[QuorumView], now: QuorumView) -> QuorumView | None:
+    """Return the newest poll that is old enough to compare this one with; None if there is none.
 
-    The age counts between the leaders' answers: on a slow path two looks may show the same one.
+    The age counts between the leaders' answers: on a slow path two polls may show the same one.
     """
     at_ms = _answered_ms(now)
     fit = [
-        look for look in looks if LOOKS_APART_S * 1000 <= at_ms - _answered_ms(look) <= _TOO_OLD_MS
+        poll for poll in polls if POLLS_APART_S * 1000 <= at_ms - _answered_ms(poll) <= _TOO_OLD_MS
     ]
     return fit[-1] if fit else None
 
@@ -42,20 +42,20 @@ def two_leaders(now: QuorumView) -> str:
 
 
 def election_between(before: QuorumView | None, now: QuorumView) -> str:
-    """Return which epoch began between two looks; empty if none did."""
+    """Return which epoch began between two polls; empty if none did."""
     if before is None or before.epoch is None or now.epoch is None or now.epoch <= before.epoch:
         return ""
     return f"from epoch {before.epoch} to {now.epoch}"
 
 
 def stuck_between(before: QuorumView | None, now: QuorumView) -> str:
-    """Return that the leader committed nothing between two looks, though it has something to
+    """Return that the leader committed nothing between two polls, though it has something to
     commit; else empty."""
     if before is None or not awaits_commit(before, now):
         return ""
     then, this = before.quorum, now.quorum
-    assert then is not None, "a leader answered in both looks"
-    assert this is not None, "a leader answered in both looks"
+    assert then is not None, "a leader answered in both polls"
+    assert this is not None, "a leader answered in both polls"
     grown = leader_end(this) - leader_end(then)
     seconds = (leader_clock(this) - leader_clock(then)) / 1000
     return stuck_words(grown, seconds, has_committed=this.high_watermark >= 0)

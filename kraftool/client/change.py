@@ -58,7 +58,7 @@ class ChangeOutcome(StrEnum):
     REFUSED = "refused"
     """By the leader."""
     UNKNOWN = "unknown"
-    """No answer came, or no commit was seen. A later look shows whether it was done."""
+    """No answer came, or no commit was seen. A later poll shows whether it was done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,24 +14,24 @@ from kraftool.client.health import Health, health
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation, observe
 from kraftool.client.observing import Progress, UnobservableError, silent
-from kraftool.client.second_poll import second_look
+from kraftool.client.second_poll import second_poll
 from kraftool.client.target import Target
-from kraftool.client.thresholds import LOOKS_APART_S
+from kraftool.client.thresholds import POLLS_APART_S
 
 
 async def check(
     target: Target, *, with_metadata: bool = True, progress: Progress = silent
 ) -> Health:
-    """Look, read, look again, and judge. Where no node was reached that is all that is told."""
+    """Poll, read, poll again, and judge. Where no node was reached that is all that is told."""
     before = await target.survey()
     if not before.reached:
         return health(before, before)
-    pause = asyncio.create_task(asyncio.sleep(LOOKS_APART_S))
+    pause = asyncio.create_task(asyncio.sleep(POLLS_APART_S))
     observed: Observation | str = ""
     if with_metadata:
         observed = await _observed(before, target, progress)
     await pause
-    now = await second_look(target, before)
+    now = await second_poll(target, before)
     if isinstance(observed, str):
         return health(before, now, unobserved=observed)
     return health(before, now, cluster_health(observed, now, before))
@@ -59,7 +59,7 @@ async def check_until(
         if words != said:
             said = words
             waiting(words)
-        await asyncio.sleep(min(LOOKS_APART_S, left_s))
+        await asyncio.sleep(min(POLLS_APART_S, left_s))
 
 
 async def _observed(view: QuorumView, target: Target, progress: Progress) -> Observation | str:

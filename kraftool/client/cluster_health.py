@@ -112,7 +112,7 @@ class ClusterHealth:
 
 
 def cluster_health(observation: Observation, now: QuorumView, before: QuorumView) -> ClusterHealth:
-    """Judge what was observed, beside two looks at the quorum."""
+    """Judge what was observed, beside two polls of the quorum."""
     image, name = observation.image, observation.name
     brokers = image.cluster.brokers
     fenced = sorted(broker.id for broker in brokers.values() if broker.fenced)

@@ -52,7 +52,7 @@ class Grade(StrEnum):
 
 
 _PENDING = frozenset({Grade.WAITING, Grade.NEW_LEADER})
-"""Grades that the next looks replace: they make a verdict unknown."""
+"""Grades that the next polls replace: they make a verdict unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def _grade(
 def _progress(
     quorum: DescribeQuorumResponse, then: DescribeQuorumResponse | None, voter: ReplicaState
 ) -> tuple[Grade, str]:
-    """Compare a voter's log with what was committed at the earlier look. One look shows only a
+    """Compare a voter's log with what was committed at the earlier poll. One poll shows only a
     voter that is far behind."""
     if then is not None:
         missing = then.high_watermark - voter.log_end_offset
@@ -151,7 +151,7 @@ def _progress(
 def _has_fetched(
     quorum: DescribeQuorumResponse, then: DescribeQuorumResponse | None, voter: ReplicaState
 ) -> bool:
-    """True if a voter has fetched since the earlier look, and within the fetch timeout. Kafka's
+    """True if a voter has fetched since the earlier poll, and within the fetch timeout. Kafka's
     voters fetch at least twice a second."""
     fetched = voter.last_fetch_timestamp
     if fetched < 0:

@@ -40,7 +40,7 @@ class Health:
     """The problems of a quorum."""
 
     view: Hidden[QuorumView]
-    """The second look."""
+    """The second poll."""
     judgement: Hidden[Judgement]
     """Which voters count, and how many may be lost."""
     commits_per_second: float | None = None
@@ -118,9 +118,9 @@ def health(
     *,
     judgement: Judgement | None = None,
 ) -> Health:
-    """Judge a quorum by two looks at it, with what was judged of its metadata or why it was not.
+    """Judge a quorum by two polls at it, with what was judged of its metadata or why it was not.
 
-    `judgement`: that of the same looks, where the caller knows more than they show.
+    `judgement`: that of the same polls, where the caller knows more than they show.
     """
     judgement = judgement or judge(now, before)
     findings = [*_nodes(judgement), *_leadership(before, judgement), *_features(before, now)]
@@ -368,7 +368,7 @@ def _features(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
                     answer.name, f"{name} is {level}, but it supports {low} to {high}"
                 )
     for answer in answers:
-        # A change takes a moment to be applied everywhere: only what both looks show counts.
+        # A change takes a moment to be applied everywhere: only what both polls show counts.
         earlier = None if answer.node_id is None else before.node(answer.node_id)
         stays = earlier is not None and earlier.offered.finalized == answer.offered.finalized
         if stays and answer.offered.finalized != levels:

@@ -1,6 +1,6 @@
 """The one judgement of a live quorum: which voters count, how many may be lost, and who may stop.
 
-Owns what follows from the grades of the voters (`grades.py`), by one look or by two. Every command
+Owns what follows from the grades of the voters (`grades.py`), by one poll or by two. Every command
 and the dashboard take it from here, so that they agree. It is pure: it asks no node and keeps
 nothing.
 
@@ -30,7 +30,7 @@ class Judgement:
 
     view: QuorumView
     before: QuorumView | None
-    """The earlier look that it was compared with."""
+    """The earlier poll that it was compared with."""
     voters: tuple[ReplicaStanding, ...]
     """By id. Without a leader, those that the last one had; empty if nobody reported any."""
     failures: int | None
@@ -100,7 +100,7 @@ def judge(
     holders: Mapping[int, str] | None = None,
     is_change_open: bool = False,
 ) -> Judgement:
-    """Judge a quorum by a look, and by an earlier one if there is one.
+    """Judge a quorum by a poll, and by an earlier one if there is one.
 
     `last_voters`: the voters that the last leader reported, used while none leads. `holders`: the
     processes of this machine that hold the lock of a node's data directory, by node id.

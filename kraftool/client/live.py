@@ -1,6 +1,6 @@
 """A live quorum as reports take it: who said what, twice, and the leader's log as files.
 
-Owns the order of work: a look, the log, and a second look where things are judged that only time
+Owns the order of work: a poll, the log, and a second poll where things are judged that only time
 shows. What could not be had is part of it.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from kraftool.client.capture import Captured, Capturing
 from kraftool.client.model import QuorumView
 from kraftool.client.observing import LIMIT_S, Progress, UnobservableError, silent
-from kraftool.client.second_poll import second_look
+from kraftool.client.second_poll import second_poll
 from kraftool.client.target import Target
-from kraftool.client.thresholds import LOOKS_APART_S
+from kraftool.client.thresholds import POLLS_APART_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class LiveQuorum:
     """Why there is no log of a leader."""
 
 
-async def look(
+async def read_live(
     target: Target,
     capturing: Capturing,
     *,
@@ -47,7 +47,7 @@ async def look(
     view = await target.survey()
     if not view.reached:
         return LiveQuorum(before=view, now=view, unobserved="no node was reached")
-    pause = asyncio.create_task(asyncio.sleep(LOOKS_APART_S if judged else 0))
+    pause = asyncio.create_task(asyncio.sleep(POLLS_APART_S if judged else 0))
     captured, unobserved = None, ""
     try:
         captured = await capturing.capture(
@@ -62,5 +62,5 @@ async def look(
     except UnobservableError as error:
         unobserved = error.message
     await pause
-    now = await second_look(target, view) if judged else view
+    now = await second_poll(target, view) if judged else view
     return LiveQuorum(before=view, now=now, captured=captured, unobserved=unobserved)

@@ -1,6 +1,6 @@
 """Says whether one node of a live quorum is ready: for startup and readiness probes.
 
-Owns the checks. How a node stands with the leader is `judgement.py`'s, by two looks.
+Owns the checks. How a node stands with the leader is `judgement.py`'s, by two polls.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from kraftool.client.change import Check, CheckResult, blocked, fine, of
 from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import NodeAnswer, leader_end
 from kraftool.client.not_asked import reason
-from kraftool.client.second_poll import second_look
+from kraftool.client.second_poll import second_poll
 from kraftool.client.target import Target
-from kraftool.client.thresholds import LOOKS_APART_S, fetching
+from kraftool.client.thresholds import POLLS_APART_S, fetching
 from kraftool.decoders.json_marks import in_json
 from kraftool.image.metadata_version import CONTROLLER_REGISTRATION_LEVEL, METADATA_VERSION
 from kraftool.raft.names import Endpoint
@@ -37,12 +37,12 @@ class Readiness:
 
 
 async def ask_ready(target: Target, node_id: int | None) -> Readiness:
-    """Look twice, and judge the node; without an id, the one at the first bootstrap address."""
+    """Poll twice, and judge the node; without an id, the one at the first bootstrap address."""
     before = await target.survey()
     if not before.reached:
         return readiness(judge(before), node_id, target.bootstrap[0])
-    await asyncio.sleep(LOOKS_APART_S)
-    now = await second_look(target, before)
+    await asyncio.sleep(POLLS_APART_S)
+    now = await second_poll(target, before)
     return readiness(judge(now, before), node_id, target.bootstrap[0])
 
 

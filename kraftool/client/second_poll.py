@@ -1,6 +1,6 @@
-"""The second look at a live quorum, which shows if the leader commits records.
+"""The second poll of a live quorum, which shows if the leader commits records.
 
-Owns how long kraftool waits for a commit. It refuses to judge the looks.
+Owns how long kraftool waits for a commit. It refuses to judge the polls.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class Surveyed(Protocol):
     async def survey(self) -> QuorumView: ...
 
 
-async def second_look(target: Surveyed, before: QuorumView) -> QuorumView:
-    """Look again. If the leader wrote records and committed none, or a voter that answers did not
-    fetch, repeat the look for `COMMIT_S`.
+async def second_poll(target: Surveyed, before: QuorumView) -> QuorumView:
+    """Poll again. If the leader wrote records and committed none, or a voter that answers did not
+    fetch, repeat the poll for `COMMIT_S`.
 
-    On a busy machine a leader may write a record between two looks and commit it after them.
-    A look can last long after the leader's answer, because it waits for nodes that do not answer.
-    So the time begins at the end of a look, and at least one more look follows.
+    On a busy machine a leader may write a record between two polls and commit it after them.
+    A poll can last long after the leader's answer, because it waits for nodes that do not answer.
+    So the time begins at the end of a poll, and at least one more poll follows.
     """
     deadline: float | None = None
     while True:
@@ -45,7 +45,7 @@ async def second_look(target: Surveyed, before: QuorumView) -> QuorumView:
 
 
 def awaits_commit(before: QuorumView, now: QuorumView) -> bool:
-    """True if the same leader wrote records between the looks and committed none, or has committed
+    """True if the same leader wrote records between the polls and committed none, or has committed
     nothing in its epoch: it wrote a LeaderChange when that began."""
     then, this = before.quorum, now.quorum
     if then is None or this is None or not has_same_leader(then, this):
@@ -56,7 +56,7 @@ def awaits_commit(before: QuorumView, now: QuorumView) -> bool:
 
 
 def awaits_fetch(before: QuorumView, now: QuorumView) -> bool:
-    """True if a voter answers and fetched a moment ago, but not between the looks."""
+    """True if a voter answers and fetched a moment ago, but not between the polls."""
     then, this = before.quorum, now.quorum
     if then is None or this is None or not has_same_leader(then, this):
         return False

@@ -17,7 +17,7 @@ from kraftool.client.grades import Grade
 from kraftool.client.judgement import Judgement, judge
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
-from kraftool.client.thresholds import LOOKS_APART_S
+from kraftool.client.thresholds import POLLS_APART_S
 from kraftool.client.voter_calls import call_checks
 from kraftool.decoders.json_marks import in_json
 from kraftool.net.errors import Failure
@@ -85,11 +85,11 @@ async def ask_may_stop(
     waiting: Callable[[str], None],
     metrics: Mapping[int, Endpoint] | None = None,
 ) -> tuple[StopPermission, QuorumView]:
-    """Look at a quorum until a node may stop, for `wait_s` at most; return the last answer.
+    """Poll a quorum until a node may stop, for `wait_s` at most; return the last answer.
 
     `metrics`: where voters serve their metrics, by id. Those that report their calls to the others
     are believed.
-    `waiting` gets each new reason for which the node may not stop yet. If the first look reaches no
+    `waiting` gets each new reason for which the node may not stop yet. If the first poll reaches no
     controller, the address is wrong or nothing runs, and there is no wait.
     """
     deadline, reason = time.monotonic() + wait_s, ""
@@ -97,7 +97,7 @@ async def ask_may_stop(
     if not before.reached:
         return may_stop(judge(before), node_id), before
     while True:
-        await asyncio.sleep(LOOKS_APART_S)
+        await asyncio.sleep(POLLS_APART_S)
         now = await target.survey()
         permission = may_stop(judge(now, before), node_id)
         if metrics:

@@ -1,6 +1,6 @@
 """Asking a whole quorum: the nodes that are named, then those that they name.
 
-Owns whose answer is whose, and which nodes a later look asks. It works without a leader, as every
+Owns whose answer is whose, and which nodes a later poll asks. It works without a leader, as every
 node is asked itself; what it then cannot know (who votes) is left out rather than guessed.
 """
 
@@ -36,13 +36,13 @@ class Known:
     """The places where earlier surveys found controllers: they are asked like bootstrap nodes.
 
     Without a leader it only grows. With a leader it keeps what some node names now, and the voters.
-    A look in another thread may replace it at any time, so that a mapping is never changed.
+    A poll in another thread may replace it at any time, so that a mapping is never changed.
     """
 
     endpoints: Mapping[Endpoint, int] = field(default_factory=dict)
 
     def learn(self, view: QuorumView) -> None:
-        """Take what the nodes of a look named."""
+        """Take what the nodes of a poll named."""
         named = {
             endpoint: node_id
             for group in by_cluster((*view.nodes, *view.brokers), lambda answer: answer.cluster_id)
@@ -65,7 +65,7 @@ async def survey(
     """Ask every node that can be found from these.
 
     `resolved`: where to reach nodes whose own endpoints do not lead there from here.
-    `known`: where earlier looks found nodes; one that no node names any longer is left out.
+    `known`: where earlier polls found nodes; one that no node names any longer is left out.
     """
     reach = dict(resolved or {})
     by_endpoint = {endpoint: node_id for node_id, endpoint in reach.items()}

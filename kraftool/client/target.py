@@ -20,8 +20,8 @@ from kraftool.raft.names import Endpoint
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A live quorum. From look to look it learns where the controllers are, so that no single node
-    has to stay up for the next look."""
+    """A live quorum. From poll to poll it learns where the controllers are, so that no single node
+    has to stay up for the next poll."""
 
     bootstrap: tuple[Endpoint, ...]
     access: Access
@@ -29,7 +29,7 @@ class Target:
     known: Known = field(default_factory=Known, compare=False, repr=False)
 
     async def survey(self, asking: Asking = question) -> QuorumView:
-        """Ask every node that can be found, and those that earlier looks found."""
+        """Ask every node that can be found, and those that earlier polls found."""
         view = await survey(
             self.bootstrap, self.access, self.resolved, asking, self.known.endpoints
         )

@@ -15,10 +15,10 @@ election."""
 SILENT_MS = 3 * FETCH_TIMEOUT_MS
 LAG_RECORDS = 1_000
 LAG_MS = 5_000
-LOOKS_APART_S = 1.5
+POLLS_APART_S = 1.5
 """Three times the default of metadata.max.idle.interval.ms."""
 COMMIT_S = 5.0
-"""Seconds of more looks, if a leader wrote records between two looks and committed none."""
+"""Seconds of more polls, if a leader wrote records between two polls and committed none."""
 
 
 def leader_clock(quorum: DescribeQuorumResponse) -> int:

@@ -260,7 +260,7 @@ class NodeDirectory:
     def parts_from(self, other: NodeDirectory) -> int | None:
         """An offset whose record both have, of different epochs; None where none is known.
 
-        Looked for where the shorter one ends: with the same epoch there, they are the same up to
+        ReadTail for where the shorter one ends: with the same epoch there, they are the same up to
         there, since a leader's records follow on a log that is its own.
         """
         last = min(self.end, other.end) - 1

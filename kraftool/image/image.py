@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kraftool.decoders.json_marks import Moment, in_json_before
 from kraftool.image.acls import AclsImage
 from kraftool.image.client_quotas import ClientQuotasImage
 from kraftool.image.cluster import ClusterImage
@@ -17,16 +18,18 @@ from kraftool.image.topics import TopicsImage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Up to which record the image goes; -1 where there was none."""
+    """Up to where a state goes."""
 
     last_offset: int = -1
+    """-1 before the first record."""
     last_epoch: int = -1
-    last_timestamp: int = -1
-    """When the leader appended that record's batch, in epoch milliseconds."""
+    last_timestamp: Moment = -1
+    """When the leader appended that record's batch."""
 
     @property
+    @in_json_before("last_offset")
     def offset(self) -> int:
-        """The offset in the name of a snapshot of this image."""
+        """The state has seen the records below this offset; its snapshot would have this name."""
         return self.last_offset + 1
 
 

@@ -58,7 +58,7 @@ def default_release() -> str:
     return level_name(min(ranges[METADATA_VERSION][1] for ranges in newest))
 
 
-def look(path: str) -> StandaloneDirectory:
+def existing(path: str) -> StandaloneDirectory:
     """Return what there is. Raises NotStandalone where a directory is neither empty nor one of
     these.
     """

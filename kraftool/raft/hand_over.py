@@ -78,7 +78,7 @@ def _fetches(raft: Raft, voter: Replica) -> bool:
     return voter.last_fetch_ms >= 0 and raft.now_ms - voter.last_fetch_ms < patience
 
 
-def look(raft: Raft, leader: Leader) -> None:
+def ask_voters(raft: Raft, leader: Leader) -> None:
     """Ask the voters that fetch whether they run a controller, again and again: a Kafka may have
     been started in place of a witness."""
     if not leader.hands_over:

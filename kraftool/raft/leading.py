@@ -47,7 +47,7 @@ def poll(raft: Raft, leader: Leader) -> None:
     pending_change.expire(raft, leader)
     appends.write(raft, leader)
     begin_quorum.poll(raft, leader)
-    hand_over.look(raft, leader)
+    hand_over.ask_voters(raft, leader)
     # A second voter that was just added counts from now on.
     if not _resigns(raft, leader) and len(raft.control.voters) > 1:
         raft.wake_at(leader.check_quorum_deadline_ms)

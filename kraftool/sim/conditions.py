@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Annotated, NamedTuple
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.json_marks import IDS, Hidden, Ids
 
 MOST_NODES = 64
 _LONGEST_DELAY_MS = 60_000
@@ -27,9 +29,16 @@ class StartPace(StrEnum):
     """The ways in which the nodes of a run start."""
 
     TOGETHER = "together"
-    """At random within `skew_ms`."""
+    """At random within `start_within_ms`."""
     APART = "apart"
     """One after another, in any order, with `GAP_MS` between two of them."""
+
+
+class CutLink(NamedTuple):
+    """A direction in which nothing gets through."""
+
+    from_id: int
+    to_id: int
 
 
 GAP_MS = (500, 4000)
@@ -42,20 +51,21 @@ LISTENING_MS = (100, 1000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """The circumstances of an election."""
+    """The circumstances of the election."""
 
-    down: frozenset[int] = frozenset()
-    cut: frozenset[tuple[int, int]] = frozenset()
-    """(from, to) between which nothing gets through."""
+    down: Annotated[frozenset[int], IDS] = frozenset()
+    """Nodes that are down."""
+    cut: frozenset[CutLink] = frozenset()
     delay_ms: int = 5
-    """What a message takes on average, one way."""
-    skew_ms: int = 2500
-    """Within how long all nodes start, if they start together; as measured on a busy machine."""
-    paces: tuple[StartPace, ...] = (StartPace.TOGETHER, StartPace.APART)
-    """The runs take turns with these."""
-    adding: tuple[int, ...] = ()
-    removing: tuple[int, ...] = ()
-    partitions: tuple[str, ...] = field(default=(), compare=False)
+    """The average time of a message, one way."""
+    start_within_ms: int = 2500
+    """All nodes of a run start within this time, if they start together."""
+    starts: tuple[StartPace, ...] = (StartPace.TOGETHER, StartPace.APART)
+    """The way in which the nodes of a run start; the runs alternate between them. apart: one after
+    another."""
+    added_voters: Ids = ()
+    removed_voters: Ids = ()
+    partitions: Hidden[tuple[str, ...]] = field(default=(), compare=False)
     """As they were written."""
 
     @property
@@ -69,12 +79,12 @@ class Conditions:
 
     def pace_of(self, seed: int) -> StartPace:
         """Return how the nodes of the run with this seed start."""
-        return self.paces[seed % len(self.paces)]
+        return self.starts[seed % len(self.starts)]
 
     def longest_start_ms(self, nodes: int) -> int:
         """Return the latest time at which the last of so many nodes starts."""
-        apart = self.gap_ms(nodes)[1] * max(nodes - 1, 0) if StartPace.APART in self.paces else 0
-        return max(self.skew_ms, apart)
+        apart = self.gap_ms(nodes)[1] * max(nodes - 1, 0) if StartPace.APART in self.starts else 0
+        return max(self.start_within_ms, apart)
 
     def gap_ms(self, nodes: int) -> tuple[int, int]:
         """Return the shortest and the longest time between two starts of so many nodes."""
@@ -89,7 +99,7 @@ class Conditions:
         return (source, destination) not in self.cut
 
 
-def partition(text: str, nodes: Iterable[int]) -> frozenset[tuple[int, int]]:
+def partition(text: str, nodes: Iterable[int]) -> frozenset[CutLink]:
     """The pairs that `1|2,3` (both ways) or `1>2` (from 1 to 2 alone) cuts.
 
     Nodes that `|` does not name are on no side: they reach everyone.
@@ -111,7 +121,7 @@ def partition(text: str, nodes: Iterable[int]) -> frozenset[tuple[int, int]]:
             raise ConditionError(f"{text}: there is no node {unknown[0]}")
         both = mark == "|"
         return frozenset(
-            (first, second)
+            CutLink(first, second)
             for here, one in enumerate(sides)
             for there, other in enumerate(sides)
             if here != there and (both or here == 0)

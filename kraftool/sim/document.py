@@ -11,55 +11,15 @@ from kraftool.reports.election.assessment_json import AssessmentObject, assessme
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import RecordLoss
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.sim.advice import AdviceStep
 from kraftool.sim.candidacy import Chance, Refusal
 from kraftool.sim.chances import Failures
-from kraftool.sim.conditions import Conditions, StartPace
+from kraftool.sim.conditions import Conditions
 from kraftool.sim.outlook import Likelihood, Outlook, SimulatedShare
 from kraftool.sim.report import Changed, Report, Restart
 from kraftool.sim.timeline import TimelineEntry, lines
 from kraftool.sim.verdict import verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutLink:
-    """A direction in which nothing gets through."""
-
-    from_id: int
-    to_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionsObject:
-    """The circumstances of the election."""
-
-    down: Ids
-    """Nodes that are down."""
-    cut: tuple[CutLink, ...]
-    delay_ms: int
-    """The average time of a message, one way."""
-    start_within_ms: int
-    """All nodes of a run start within this time, if they start together."""
-    starts: tuple[StartPace, ...]
-    """The way in which the nodes of a run start; the runs alternate between them. apart: one after
-    another."""
-    added_voters: Ids
-    removed_voters: Ids
-
-
-@form
-def conditions_object(conditions: Conditions) -> ConditionsObject:
-    return ConditionsObject(
-        down=tuple(sorted(conditions.down)),
-        cut=tuple(CutLink(from_id=one, to_id=other) for one, other in sorted(conditions.cut)),
-        delay_ms=conditions.delay_ms,
-        start_within_ms=conditions.skew_ms,
-        starts=conditions.paces,
-        added_voters=conditions.adding,
-        removed_voters=conditions.removing,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

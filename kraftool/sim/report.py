@@ -478,6 +478,6 @@ def _afterwards(
     case: ElectionCase, conditions: Conditions, run: ElectionRun
 ) -> tuple[Failures | None, tuple[int, ...]]:
     rest = at_rest(case, run)
-    plain = replace(conditions, adding=(), removing=())
+    plain = replace(conditions, added_voters=(), removed_voters=())
     voters = sorted(node.id for node in rest.nodes if _votes(rest, node.id, plain))
     return Chances(rest).failures(plain, voters), tuple(sorted(rest.voters.ids))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from kraftool.decoders.json_marks import Hidden, Ids
 from kraftool.raft.records import Batch
 from kraftool.reports.election.case import ElectionCase
-from kraftool.sim.conditions import Conditions
+from kraftool.sim.conditions import Conditions, CutLink
 from kraftool.sim.patience import unhurried
 from kraftool.sim.replica import SimulatedNode
 from kraftool.sim.run import ElectionRun
@@ -120,10 +120,10 @@ class Returning(ElectionRun):
         apart = None
         ours = frozenset(self.replicas)
         if self._back and self._way is Way.APART:
-            between = {(one, other) for one in ours for other in self._back}
             whole = self.conditions
-            cut = whole.cut | between | {(other, one) for one, other in between}
-            self.conditions = replace(whole, cut=cut)
+            pairs = [(one, other) for one in ours for other in self._back]
+            between = {CutLink(*link) for pair in pairs for link in (pair, pair[::-1])}
+            self.conditions = replace(whole, cut=whole.cut | between)
             self._start_back()
             self._let(_APART_MS)
             apart = self._leader_of(self._back)
@@ -165,7 +165,7 @@ class Returning(ElectionRun):
         for node in self.case.nodes:
             if node.id in self._back:
                 chance = Random(self._chance.getrandbits(64))
-                at = self.now_ms + self._chance.randrange(self.conditions.skew_ms + 1)
+                at = self.now_ms + self._chance.randrange(self.conditions.start_within_ms + 1)
                 self._add(node, chance, at)
 
     def _start_back_while_leader_dies(self, leader: int) -> None:

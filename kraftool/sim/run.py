@@ -149,7 +149,7 @@ class ElectionRun:
     def _start_times(self, ids: list[int], pace: StartPace) -> dict[int, int]:
         """Return when each node starts."""
         if pace is StartPace.TOGETHER:
-            return {id_: self.random.randrange(self.conditions.skew_ms + 1) for id_ in ids}
+            return {id_: self.random.randrange(self.conditions.start_within_ms + 1) for id_ in ids}
         gap, at, starts = self.conditions.gap_ms(len(ids)), 0, {}
         for id_ in self.random.sample(ids, len(ids)):
             starts[id_] = at
@@ -354,8 +354,8 @@ class ElectionRun:
     # --- changes of the voters ----------------------------------------------------------------
 
     def _change(self) -> None:
-        wanted = [(node_id, False) for node_id in self.conditions.removing]
-        wanted += [(node_id, True) for node_id in self.conditions.adding]
+        wanted = [(node_id, False) for node_id in self.conditions.removed_voters]
+        wanted += [(node_id, True) for node_id in self.conditions.added_voters]
         for id_, adds in wanted:
             self.outcome.changes = (*self.outcome.changes, self._changed(id_, adds))
 

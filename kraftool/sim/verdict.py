@@ -250,7 +250,7 @@ def _standing(report: Report) -> Iterable[str]:
 
 def _empties(report: Report) -> Iterable[str]:
     for node in report.case.nodes:
-        if node.id in report.conditions.down or node.id in report.conditions.adding:
+        if node.id in report.conditions.down or node.id in report.conditions.added_voters:
             continue
         if report.case.is_stranger(node):
             so = "so this one only observes"

@@ -16,11 +16,12 @@ import stat
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.installing import install_hint
+from kraftool.spark.outputs import write_whole
 
 OLDEST = 17
 """The oldest Java that Spark 4 runs on."""
@@ -49,15 +50,10 @@ def find_java(fallback: Path) -> Java:
         java, reason = _ask(source, command)
         if java is None:
             rejected.append(reason)
-        elif java.has_vector:
+            continue
+        if java.has_vector:
             return java
-        else:
-            return Java(
-                home=_without_vector(java.home / "bin" / "java", fallback),
-                version=java.version,
-                source=java.source,
-                has_vector=False,
-            )
+        return replace(java, home=_without_vector(java.home / "bin" / "java", fallback))
     if not rejected:
         raise KraftoolError("Spark needs Java, but none was found", hint=_hint())
     raise KraftoolError(f"Spark needs Java {OLDEST} or newer; {'; '.join(rejected)}", hint=_hint())
@@ -145,9 +141,7 @@ def _written(home: Path, script: str) -> Path:
     target = home / "bin" / "java"
     passing = target.with_name(f".java-{os.urandom(8).hex()}")
     try:
-        with open(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700), "w") as file:
-            file.write(script)
-        passing.replace(target)
+        write_whole(target, passing, script.encode(), 0o700)
     finally:
         passing.unlink(missing_ok=True)
     return home

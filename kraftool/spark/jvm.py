@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.java import Java, find_java
+from kraftool.spark.outputs import write_whole
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -92,7 +93,8 @@ def _launched(
     import pyspark
 
     properties, path = folder / "spark.properties", folder / "gateway"
-    _write_privately(properties, _as_properties(_at_start(folder, conf)))
+    settings = _as_properties(_at_start(folder, conf)).encode()
+    write_whole(properties, properties.with_suffix(".new"), settings)
     home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
     variables = {
         "JAVA_HOME": str(java.home),
@@ -173,13 +175,6 @@ def _at_start(folder: Path, conf: Mapping[str, str]) -> dict[str, str]:
         **conf,
         DEFAULT_JAVA_OPTIONS: options.strip(),
     }
-
-
-def _write_privately(path: Path, text: str) -> None:
-    with open(
-        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-    ) as (file):
-        file.write(text)
 
 
 def _as_properties(settings: Mapping[str, str]) -> str:

@@ -46,3 +46,12 @@ def own_folder(path: Path) -> set[str]:
         raise OccupiedError(f"{path} is no folder", hint="name a new folder") from None
     except OSError as error:
         raise UnusableError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def write_whole(path: Path, passing: Path, data: bytes, mode: int = 0o600) -> None:
+    """Write a file that is there as a whole or not at all, under a passing name first."""
+    with os.fdopen(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    passing.rename(path)

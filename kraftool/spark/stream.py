@@ -42,7 +42,7 @@ from kraftool.spark.live.following import (
 from kraftool.spark.live.logs import Logs
 from kraftool.spark.live.state_log import Memory
 from kraftool.spark.tasks import ReadTask
-from kraftool.storage.tail import TailState, look
+from kraftool.storage.tail import TailState, read_tail
 
 _LEAST = 64 << 10
 """Bytes that each log may give to a batch, however many share its limit."""
@@ -67,24 +67,22 @@ class RecordFollower:
         self._settings = settings
         self._caps: Mapping[str, int] | None = None
         self._read_up: dict[str, tuple[Any, Any]] = {}
-        """Of each log in which the last look saw nothing new: its memory, and its files as they
+        """Of each log in which the last poll saw nothing new: its memory, and its files as they
         were listed. It is not opened until they change."""
 
     def end_here(self, fleet: Fleet) -> None:
         self._caps = Logs(fleet).sizes()
 
     def skip(self, memory: Memory, fleet: Fleet) -> dict[str, Any]:
-        return self.look(memory, fleet, None, begun=False).changed
+        return self.poll(memory, fleet, None, begun=False).changed
 
-    def look(self, memory: Memory, fleet: Fleet, limit: int | None, *, begun: bool) -> FollowStep:
+    def poll(self, memory: Memory, fleet: Fleet, limit: int | None, *, begun: bool) -> FollowStep:
         logs = Logs(fleet)
         changed: dict[str, Any] = {}
         read: list[list[Any]] = []
         changes: list[Told] = []
         folders = sorted({*memory, *logs.folders})
-        share = None if limit is None else max(limit // max(len(folders), 1), _LEAST)
-        if share is not None and limit is not None:
-            share = min(share, limit)
+        share = limit and min(max(limit // max(len(folders), 1), _LEAST), limit)
         for folder in folders:
             if folder not in logs.folders and logs.is_unread(folder):
                 continue
@@ -94,23 +92,23 @@ class RecordFollower:
                 continue
             before = TailState.from_json(known[1]) if known is not None else TailState()
             with ExitStack() as opened:
-                log_look = look(before, list(logs.segments(folder, self._caps, opened)), share)
+                read_now = read_tail(before, list(logs.segments(folder, self._caps, opened)), share)
             files = logs.folders.get(folder, [])
             # Only a log that was known before can have gone.
             owner = owner_object(files[0].directory) if files or known is None else known[0]
-            now = [owner, log_look.state.to_json()]
+            now = [owner, read_now.state.to_json()]
             if now != known:
                 changed[folder] = now
             elif marks is not None:
                 self._read_up[folder] = (now, marks)
             read += (
                 [folder, new_range.segment, new_range.start, new_range.stop, new_range.generation]
-                for new_range in log_look.ranges
+                for new_range in read_now.ranges
             )
-            change = log_look.change
+            change = read_now.change
             is_new = known is None and begun
-            if change is None and (is_new or (before.gone and not log_look.state.gone)):
-                change = appeared(log_look.state)
+            if change is None and (is_new or (before.gone and not read_now.state.gone)):
+                change = appeared(read_now.state)
             if change is not None:
                 changes.append(stored_change(folder, owner_of(owner), change))
         news = {"read": read, "changes": changes} if read or changes else {}
@@ -139,9 +137,8 @@ class RecordFollower:
         pack = max(sum(split.size for split in small) // 16, 1 << 20)
         tasks += [ReadTask(Part(splits=tuple(splits))) for splits in packed(small, pack)]
         wanted = self._settings.narrowing
-        if not wanted.wants_kind("change"):
-            changes = []
-        changes = [change for change in changes if wanted.wants_owner(owner_of(change["owner"]))]
+        is_told = wanted.wants_kind("change")
+        changes = [one for one in changes if is_told and wanted.wants_owner(owner_of(one["owner"]))]
         # What was truncated is told before what took its place.
         return [ChangeTask(changes), *tasks] if changes else tasks
 

@@ -116,14 +116,8 @@ def _rows_of_groups(
     schema: ArrowSchema,
     batches: Iterator[ArrowBatch],
 ) -> Iterator[ArrowBatch]:
-    return _tables(
-        (
-            row
-            for key, some in groupby(rows_in(batches), key=itemgetter(0))
-            for row in task(key, list(some))
-        ),
-        schema,
-    )
+    groups = groupby(rows_in(batches), key=itemgetter(0))
+    return _tables((row for key, some in groups for row in task(key, list(some))), schema)
 
 
 def rows_table(rows: Iterable[Row], schema: str) -> ArrowTable:

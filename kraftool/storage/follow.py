@@ -1,7 +1,7 @@
-"""A log on this machine's disk, followed by a process that stays: its folder, looked at again.
+"""A log on this machine's disk, followed by a process that stays: its folder, read again and again.
 
 Owns listing the segments and opening them; `tail.py` judges what is new in them. It refuses to
-wait; the caller decides when to look again.
+wait; the caller decides when to read again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import segment_offset
 from kraftool.decoders.segment import ReadAt
 from kraftool.storage.source import FileSource, cannot_open
-from kraftool.storage.tail import BatchMark, ListedSegment, Look, TailState, look, thinned
+from kraftool.storage.tail import BatchMark, ListedSegment, TailRead, TailState, read_tail, thinned
 
 _LATEST = 1000
 """Batches that are all recognised after a truncation: a process has room for them."""
@@ -29,17 +29,17 @@ class SegmentFollower:
         self._path = path
         self._state = TailState()
         self._marks: list[BatchMark] = []
-        """Of batches that were read before the first look."""
+        """Of batches that were read before the first read."""
 
     def saw(self, path: str, batch: RecordBatch) -> None:
-        """Take note of a sound batch that was read: a look begins behind the last one."""
+        """Take note of a sound batch that was read: a read begins behind the last one."""
         number = self._marks[-1].number + 1 if self._marks else 0
         self._marks.append(BatchMark.of(os.path.basename(path), batch, number))
         if len(self._marks) > 2 * _LATEST:
             self._marks = thinned(self._marks, _LATEST)
 
-    def poll(self) -> Look:
-        """Look once."""
+    def poll(self) -> TailRead:
+        """Read once."""
         if self._marks:
             last = self._marks[-1]
             self._state = replace(
@@ -56,17 +56,19 @@ class SegmentFollower:
             # Sizes are asked for after the listing: Kafka no longer appends to a segment once there
             # is a next one, so whoever reads up to the next one has all of this one.
             try:
-                new_look = look(
+                new_read = read_tail(
                     self._state, [_listed(path, opened) for path in paths], latest=_LATEST
                 )
             except (OSError, KraftoolError) as error:
                 if not all(map(os.path.exists, paths)):
-                    return Look(self._state)  # one went since the listing; the next look shows it
+                    return TailRead(
+                        self._state
+                    )  # one went since the listing; the next read shows it
                 if isinstance(error, OSError):
                     raise cannot_open(self._path, error) from error
                 raise
-        self._state = new_look.state
-        return new_look
+        self._state = new_read.state
+        return new_read
 
     def path_of(self, segment: str) -> str:
         """Return where a segment lies."""

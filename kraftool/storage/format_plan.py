@@ -132,7 +132,7 @@ def plan_format(request: FormatRequest) -> FormatPlan:
     levels = _levels(request)
     if request.scram_users and levels[METADATA_VERSION] < SCRAM_LEVEL:
         raise FormatImpossible(f"SCRAM users need {METADATA_VERSION}={SCRAM_LEVEL} (3.5-IV2)")
-    survey = _look(request)
+    survey = _existing(request)
     _refuse_a_second_set(request, survey, voters)
     directories = tuple(_planned(request, path, voters) for path in survey.empty)
     return FormatPlan(
@@ -195,7 +195,7 @@ class _Found:
     unusable: tuple[str, ...]
 
 
-def _look(request: FormatRequest) -> _Found:
+def _existing(request: FormatRequest) -> _Found:
     empty, unusable = [], []
     formatted: dict[str, MetaProperties] = {}
     for path in request.directories:

@@ -33,7 +33,7 @@ class Formatted:
     """On the configuration."""
 
 
-def look_at(directories: Iterable[str], notes: Iterable[str]) -> Formatted:
+def read_formatted(directories: Iterable[str], notes: Iterable[str]) -> Formatted:
     """Read each directory's meta.properties and compare them."""
     there: list[str] = []
     problems: list[str] = []

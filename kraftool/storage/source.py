@@ -259,7 +259,7 @@ def _open_regular(path: str, name: str) -> int:
     try:
         status = os.stat(path)
         owner = status.st_uid
-        # Looked at before the open, since opening a device can act on it.
+        # ReadTail at before the open, since opening a device can act on it.
         _refuse_irregular(status.st_mode, name)
         # NONBLOCK: should a pipe take the file's place in between, open must not wait for a writer.
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

@@ -1,20 +1,20 @@
-"""A log that grows, rolls, is cleaned or truncated between two looks: what is new, what changed.
+"""A log that grows, rolls, is cleaned or truncated between two reads: what is new, what changed.
 
-Owns the state of one log between looks, and the judgement of a look. Everything that follows a log
+Owns the state of one log between reads, and the judgement of a read. Everything that follows a log
 in files uses it: `dump-log --follow` and the browser through `follow.py`, streams and tables of
 Spark with the state in their checkpoint. It refuses to read records, and to wait.
 
 Marks are the headers of batches that were read: all of the latest ones, fewer of the older ones. A
 new leader truncates a follower's log and other records take the place, so size alone says little:
-each look compares the marks with the file. A truncation behind the latest marks is found to the
+each read compares the marks with the file. A truncation behind the latest marks is found to the
 batch. One that goes deeper is reported as deep as the next older mark, at most twice as deep, and
 what lies between is read again. A change says from which offset on the rows of the generation
 before are void.
 
 The end of the newest segment may be half written: bytes there that are no sound batch are never
-passed over. They are the look's `tail`, until a sound batch or another segment follows. A stream,
+passed over. They are the read's `tail`, until a sound batch or another segment follows. A stream,
 which passes on each record once, waits for that; `dump-log --follow`, the browser and `watch` show
-it as damage once two looks see the same. A leader's log over the network (`client/tail.py`) has
+it as damage once two reads see the same. A leader's log over the network (`client/tail.py`) has
 only committed records, so nothing is truncated.
 """
 
@@ -187,8 +187,8 @@ class UnsettledEnd:
 
 
 @dataclass(slots=True)
-class Look:
-    """The result of one look at a log."""
+class TailRead:
+    """The result of one read of a log."""
 
     state: TailState
     ranges: list[Range] = field(default_factory=list)
@@ -196,50 +196,50 @@ class Look:
     tail: UnsettledEnd | None = None
 
 
-def look(
+def read_tail(
     state: TailState,
     segments: Sequence[ListedSegment],
     limit: int | None = None,
     *,
     latest: int = _LATEST,
-) -> Look:
-    """Look at a log once. `limit` is about how many bytes are taken at the most, `latest` how many
-    of the latest batches all have a mark."""
+) -> TailRead:
+    """Read what is new of a log. `limit` is about how many bytes are taken at the most, `latest`
+    how many of the latest batches all have a mark."""
     if not segments:
         return _gone(state)
     if state.gone:
         state = replace(state, gone=False)
-    new_look = _judge(state, segments)
+    new_read = _judge(state, segments)
     taken = 0
     for segment in segments:
-        if segment.name < new_look.state.segment:
+        if segment.name < new_read.state.segment:
             continue
         if limit is not None and taken >= limit:
             break
-        start = new_look.state.position if segment.name == new_look.state.segment else 0
+        start = new_read.state.position if segment.name == new_read.state.segment else 0
         rest = None if limit is None else limit - taken
-        before = replace(new_look.state, segment=segment.name, position=start).walk
+        before = replace(new_read.state, segment=segment.name, position=start).walk
         is_last = segment is segments[-1]
-        new_look.state, is_stopped = _taken(
-            new_look.state, segment, start, rest, is_last=is_last, latest=latest
+        new_read.state, is_stopped = _taken(
+            new_read.state, segment, start, rest, is_last=is_last, latest=latest
         )
-        stop = new_look.state.position
+        stop = new_read.state.position
         if stop > start:
-            generation = new_look.state.generation
-            new_look.ranges.append(Range(segment.name, start, stop, generation, before))
+            generation = new_read.state.generation
+            new_read.ranges.append(Range(segment.name, start, stop, generation, before))
             taken += stop - start
         if is_stopped:
             break
         if is_last and stop < segment.size:
-            new_look.tail = UnsettledEnd(segment.name, stop, segment.size)
-    return new_look
+            new_read.tail = UnsettledEnd(segment.name, stop, segment.size)
+    return new_read
 
 
-def _gone(state: TailState) -> Look:
+def _gone(state: TailState) -> TailRead:
     if state.gone or not state.segment:
-        return Look(state)
+        return TailRead(state)
     change = _change("GONE", state, state, state.offset)
-    return Look(replace(state, gone=True), change=change)
+    return TailRead(replace(state, gone=True), change=change)
 
 
 def _change(name: str, before: TailState, after: TailState, offset: int | None) -> LogRewrite:
@@ -254,11 +254,11 @@ def _change(name: str, before: TailState, after: TailState, offset: int | None) 
     )
 
 
-def _judge(state: TailState, segments: Sequence[ListedSegment]) -> Look:
-    """Return what changed since the last look, and the state from which to continue."""
+def _judge(state: TailState, segments: Sequence[ListedSegment]) -> TailRead:
+    """Return what changed since the last read, and the state from which to continue."""
     if not state.segment:
         first = segments[0]
-        return Look(replace(state, segment=first.name, offset=first.base_offset))
+        return TailRead(replace(state, segment=first.name, offset=first.base_offset))
     present = {segment.name: segment for segment in segments}
     oldest = segments[0]
     missing = False
@@ -277,23 +277,23 @@ def _judge(state: TailState, segments: Sequence[ListedSegment]) -> Look:
         return _at_same_place(state, present)
     after = replace(state, segment=oldest.name, position=0, offset=oldest.base_offset, marks=())
     if state.offset is None or oldest.base_offset <= state.offset:
-        return Look(after)
-    return Look(after, change=_change("CLEANED", state, after, oldest.base_offset))
+        return TailRead(after)
+    return TailRead(after, change=_change("CLEANED", state, after, oldest.base_offset))
 
 
 def _holds(mark: BatchMark, segment: ListedSegment) -> bool:
     return mark.is_in(segment.read_at, segment.size)
 
 
-def _at_same_place(state: TailState, present: dict[str, ListedSegment]) -> Look:
+def _at_same_place(state: TailState, present: dict[str, ListedSegment]) -> TailRead:
     """No batch that was read is lost. Damage behind the last one, which was reported, may be."""
     segment = present.get(state.segment)
     if segment is not None and state.position > segment.size:
-        return Look(replace(state, position=segment.size))
-    return Look(state)
+        return TailRead(replace(state, position=segment.size))
+    return TailRead(state)
 
 
-def _truncated(state: TailState, segment: str, position: int, offset: int, marks: int) -> Look:
+def _truncated(state: TailState, segment: str, position: int, offset: int, marks: int) -> TailRead:
     after = replace(
         state,
         segment=segment,
@@ -303,7 +303,7 @@ def _truncated(state: TailState, segment: str, position: int, offset: int, marks
         generation=state.generation + 1,
         marks=state.marks[:marks],
     )
-    return Look(after, change=_change("TRUNCATED", state, after, offset))
+    return TailRead(after, change=_change("TRUNCATED", state, after, offset))
 
 
 def _taken(
@@ -396,7 +396,7 @@ def _batches(segment: ListedSegment, start: int) -> Iterator[tuple[int, BatchHea
 
 
 def _bounded(read_at: ReadAt, size: int) -> ReadAt:
-    """A segment as far as it is looked at."""
+    """A segment as far as it is read."""
 
     def read(position: int, count: int) -> bytes:
         return read_at(position, max(min(count, size - position), 0))

@@ -2,7 +2,7 @@
 
 It gives frozen pictures. Whoever shows them (dashboard, text, JSON) is above.
 
-`watching/watcher.py` gives a `Picture` a second: what nodes said, and a look at each directory that
+`watching/watcher.py` gives a `Picture` a second: what nodes said, and a poll at each directory that
 costs the same whatever its size. A view of `tui/screens/` shows pictures and asks for nothing
 itself. What takes longer than a few milliseconds runs in a thread (`View.work`); what decodes or
 simulates for seconds runs in a process of its own (`watching/child_process.py`: a plain child, a

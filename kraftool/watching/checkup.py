@@ -59,7 +59,7 @@ class Complaint:
 
     @property
     def key(self) -> str:
-        """The same for the same complaint at the next look."""
+        """The same for the same complaint at the next poll."""
         fault = self.finding.fault
         where = fault.file, fault.position, fault.offset, fault.field
         return "\0".join(map(str, (self.subject, self.finding.code, *where)))
@@ -116,7 +116,7 @@ def examine_directories(paths: Sequence[str], task: Task) -> Doctored:
 def live_health(
     picture: Picture, metadata: MetadataHealth | None = None, judgement: Judgement | None = None
 ) -> Health:
-    """Judge the newest look by an earlier one; the first by itself, without what only time
+    """Judge the newest poll by an earlier one; the first by itself, without what only time
     shows."""
     assert picture.view is not None, "only live nodes have a health"
     metadata_health = metadata or MetadataHealth()
@@ -160,7 +160,7 @@ class MetadataWatch:
     def __init__(self, target: Target) -> None:
         self._observer = SilentObserver(target.access)
 
-    def look(self, view: QuorumView, task: Task) -> MetadataHealth:
+    def read(self, view: QuorumView, task: Task) -> MetadataHealth:
         """Read on and judge. Raises StoppedError where the task was stopped."""
         began = time.monotonic()
         at_ms = _asked(view)

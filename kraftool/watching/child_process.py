@@ -32,7 +32,7 @@ _NICE = 5
 """Whoever waits for a key press, and a broker on the same machine, come first."""
 _EVERY_S = 0.05
 """How often progress is told."""
-_LOOK_S = 0.1
+_POLL_S = 0.1
 """How often it is seen whether the work is still wanted."""
 
 
@@ -75,7 +75,7 @@ def _end_if_stopped(process: subprocess.Popen[bytes], task: Task) -> None:
         if task.is_stopped:
             process.kill()
         with suppress(subprocess.TimeoutExpired):
-            process.wait(_LOOK_S)
+            process.wait(_POLL_S)
 
 
 def _listen(stream: IO[bytes], task: Task) -> Any:

@@ -1,6 +1,6 @@
 """A data directory looked at again and again, reading only what is new of what may be large.
 
-Owns which files a look reads: the two small ones each time, of the log what was added, of
+Owns which files a poll reads: the two small ones each time, of the log what was added, of
 checkpoints, once, the control records at their beginning. It writes nothing and takes no lock.
 """
 
@@ -33,35 +33,35 @@ from kraftool.reports.files.state_files import read_election, read_ids
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
-from kraftool.watching.directory_look import DirectoryLook
-from kraftool.watching.segment_look import ControlSeen, SegmentLook
+from kraftool.watching.directory_reading import DirectoryReading
+from kraftool.watching.watched_segment import ControlSeen, WatchedSegment
 
 _MOST_CHANGES = 200
-LOOK_S = 0.25
-"""How long a look goes on reading what is old."""
+POLL_S = 0.25
+"""How long a poll goes on reading what is old."""
 
 
 @dataclass(slots=True)
 class DirectoryWatch:
-    """One PATH. `look` as often as wanted, from one thread at a time."""
+    """One PATH. `read` as often as wanted, from one thread at a time."""
 
     path: str
     _location: Location | None = None
-    _segments: dict[str, SegmentLook] = field(default_factory=dict)
+    _segments: dict[str, WatchedSegment] = field(default_factory=dict)
     _checkpoints: dict[str, tuple[SeenVoters, ...]] = field(default_factory=dict)
 
-    def look(self, budget_s: float = LOOK_S) -> DirectoryLook:
+    def read(self, budget_s: float = POLL_S) -> DirectoryReading:
         """Return what it shows now, with a problem for what cannot be read."""
         at_ms = int(time.time() * 1000)
         try:
-            return self._look(at_ms, budget_s)
+            return self._read(at_ms, budget_s)
         except KraftoolError as error:
             problem = error.message.removeprefix(f"{self.path}: ")
             if problem.startswith(f"{self.path} "):
                 problem = f"it {problem.removeprefix(f'{self.path} ')}"
-            return DirectoryLook(path=self.path, at_ms=at_ms, problem=problem, is_readable=False)
+            return DirectoryReading(path=self.path, at_ms=at_ms, problem=problem, is_readable=False)
 
-    def _look(self, at_ms: int, budget_s: float) -> DirectoryLook:
+    def _read(self, at_ms: int, budget_s: float) -> DirectoryReading:
         location = self._opened()
         entries, problems = [], []
         for entry in location.entries():
@@ -91,7 +91,7 @@ class DirectoryWatch:
             problems.append(damage)
         if not entries and not problems:
             problems.append("it has no file of Kafka")
-        return DirectoryLook(
+        return DirectoryReading(
             path=self.path,
             at_ms=at_ms,
             node=node,
@@ -139,7 +139,7 @@ class DirectoryWatch:
         problems: list[str],
         *,
         is_live: bool,
-    ) -> list[SegmentLook]:
+    ) -> list[WatchedSegment]:
         """The segments in the order of the log; the newest has the first claim on the time."""
         present = {
             entry.path: (base, entry)
@@ -148,16 +148,16 @@ class DirectoryWatch:
         }
         for path in [path for path in self._segments if path not in present]:
             del self._segments[path]
-        looks = []
+        readings = []
         for path, (base, entry) in sorted(present.items(), key=lambda segment: -segment[1][0]):
-            segment = self._segments.setdefault(path, SegmentLook(base_offset=base))
+            segment = self._segments.setdefault(path, WatchedSegment(base_offset=base))
             try:
                 index = by_name.get(entry.basename[:-4] + ".index")
-                segment.look(entry, index, until, is_live=is_live)
+                segment.read_more(entry, index, until, is_live=is_live)
             except KraftoolError as error:
                 problems.append(error.message)
-            looks.append(segment)
-        return looks[::-1]
+            readings.append(segment)
+        return readings[::-1]
 
     def _read_checkpoints(
         self, entries: Iterable[Entry], problems: list[str]

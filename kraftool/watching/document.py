@@ -44,7 +44,7 @@ class WatchEventObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchDocument:
-    """One look at a quorum."""
+    """One poll of a quorum."""
 
     timestamp: Moment
     """When it was looked at."""
@@ -58,7 +58,7 @@ class WatchDocument:
     epoch: int | None
     high_watermark: int | None
     commits_per_second: float | None
-    """None after one look."""
+    """None after one poll."""
     leader_log_end_offset: int | None
     """Without live nodes, the end of the longest log of the directories."""
     voter_state: VoterStateObject
@@ -68,7 +68,7 @@ class WatchDocument:
     replicas: tuple[ReplicaStatus, ...]
     elections: tuple[ObservedElection, ...]
     seen_elections: Count
-    """Elections that happened between looks."""
+    """Elections that happened between polls."""
     events: tuple[WatchEventObject, ...]
     """The newest first."""
     statements: tuple[Statement, ...]

@@ -1,6 +1,6 @@
-"""Changes between one look and the next, as events with a time and a sentence.
+"""Changes between one poll and the next, as events with a time and a sentence.
 
-Owns the comparison and its words. It keeps what it needs of earlier looks, such as the time since
+Owns the comparison and its words. It keeps what it needs of earlier polls, such as the time since
 when a node is down. `poll_history.py` owns the list of events and its bound.
 """
 
@@ -18,7 +18,7 @@ from kraftool.raft.names import Endpoint, ReplicaKey
 from kraftool.reports.findings.status import Status
 from kraftool.reports.text.words import listed, many
 from kraftool.storage.lock import LockState
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.number_words import age
 from kraftool.watching.picture import WatchEvent
 
@@ -29,11 +29,11 @@ _LATE_MS = 2_000
 
 @dataclass(slots=True)
 class EventDetector:
-    """Compares each look with the ones before it."""
+    """Compares each poll with the ones before it."""
 
     _view: QuorumView | None = None
     _led: tuple[int | None, int | None] | None = None
-    """Leader and epoch of the last look; None before the first one."""
+    """Leader and epoch of the last poll; None before the first one."""
     _last_leader: tuple[int | None, int | None] | None = None
     """The last leader that was seen, and its epoch."""
     _first_epoch: int | None = None
@@ -52,32 +52,32 @@ class EventDetector:
     """Every observer that a leader reported and did not drop."""
     _has_majority: bool = True
     _voters: frozenset[ReplicaKey] = frozenset()
-    _looks: dict[str, DirectoryLook] = field(default_factory=dict)
-    _readable: dict[str, DirectoryLook] = field(default_factory=dict)
-    """The last look at each directory that could be read."""
+    _readings: dict[str, DirectoryReading] = field(default_factory=dict)
+    _readable: dict[str, DirectoryReading] = field(default_factory=dict)
+    """The last poll at each directory that could be read."""
 
     def take(
         self,
         at_ms: int,
         view: QuorumView | None,
-        directories: Iterable[DirectoryLook],
+        directories: Iterable[DirectoryReading],
         late_ms: int = 0,
     ) -> tuple[WatchEvent, ...]:
-        """Return the events of this look. `late_ms`: how late the dashboard was since the last."""
+        """Return the events of this poll. `late_ms`: how late the dashboard was since the last."""
         events: list[_Reported] = []
         if late_ms >= _LATE_MS:
             events.append((Status.NOTE, f"the dashboard itself was {age(late_ms)} late"))
         events += [] if view is None else [*self._live(at_ms, view)]
-        for look in directories:
-            before = self._looks.get(look.path)
+        for reading in directories:
+            before = self._readings.get(reading.path)
             if before is not None and before.at_ms:
-                readable = before if before.is_readable else self._readable.get(look.path)
-                events += _of_problem(before, look)
-                if look.is_readable and readable is not None:
-                    events += _of_directory(readable, look)
-            self._looks[look.path] = look
-            if look.is_readable:
-                self._readable[look.path] = look
+                readable = before if before.is_readable else self._readable.get(reading.path)
+                events += _of_problem(before, reading)
+                if reading.is_readable and readable is not None:
+                    events += _of_directory(readable, reading)
+            self._readings[reading.path] = reading
+            if reading.is_readable:
+                self._readable[reading.path] = reading
         return tuple(
             WatchEvent(timestamp=at_ms, status=status, reason=words) for status, words in events
         )
@@ -247,7 +247,7 @@ def _features(before: QuorumView, now: QuorumView) -> Iterator[_Reported]:
 # --- directories ------------------------------------------------------------------------------
 
 
-def _of_problem(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Reported]:
+def _of_problem(before: DirectoryReading, now: DirectoryReading) -> Iterator[_Reported]:
     path = now.path
     if now.problem != before.problem:
         if now.problem:
@@ -256,8 +256,8 @@ def _of_problem(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Reported
             yield Status.GOOD, f"{path} can be read again"
 
 
-def _of_directory(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Reported]:
-    """Compare two looks at a directory that could be read."""
+def _of_directory(before: DirectoryReading, now: DirectoryReading) -> Iterator[_Reported]:
+    """Compare two polls of a directory that could be read."""
     path = now.path
     if {before.lock, now.lock} == {LockState.HELD, LockState.FREE}:
         if now.lock is LockState.HELD:

@@ -30,7 +30,7 @@ MOST_READ = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileLook:
+class FileReading:
     """One file."""
 
     path: str
@@ -62,7 +62,7 @@ class DirectoryFiles:
 
     path: str
     """As it was given."""
-    files: tuple[FileLook, ...] = ()
+    files: tuple[FileReading, ...] = ()
     folders: FolderCounts = _NO_FOLDERS
     """What lies beside, counted and not read."""
     problems: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class WatchedFiles:
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[int, int], FileReport]] = {}
 
-    def look(self, paths: Sequence[str], task: Task | None = None) -> tuple[DirectoryFiles, ...]:
+    def read(self, paths: Sequence[str], task: Task | None = None) -> tuple[DirectoryFiles, ...]:
         """Return the files of all PATHs; partial results are those of the first PATHs.
 
         A PATH that cannot be read says why.
@@ -111,7 +111,7 @@ class WatchedFiles:
             return DirectoryFiles(path=path, problems=(f"{error.message}{hint}",))
         if location.is_stream:
             return DirectoryFiles(path=path, problems=("an archive is not watched: unpack it",))
-        files: list[FileLook] = []
+        files: list[FileReading] = []
         problems: list[str] = []
         for entry in location.entries():
             if isinstance(entry, EntryProblem):
@@ -128,9 +128,9 @@ class WatchedFiles:
             lock=lock_holder(location.data_directory).state,
         )
 
-    def _file(self, entry: Entry) -> FileLook:
+    def _file(self, entry: Entry) -> FileReading:
         detected = detect(entry.basename, b"", entry.size)
-        look = FileLook(
+        reading = FileReading(
             path=entry.path,
             name=entry.name,
             kind=detected.kind,
@@ -141,21 +141,23 @@ class WatchedFiles:
         snapshot = parse_checkpoint_name(entry.basename)
         if snapshot is not None:
             return replace(
-                look,
+                reading,
                 first_offset=snapshot.offset,
                 epoch=snapshot.epoch,
                 holds=f"{_state(snapshot.offset)}{_left(snapshot.state)}",
             )
         segment = parse_segment_name(entry.basename)
         if segment is not None and segment.suffix == ".log":
-            return replace(look, first_offset=segment.base_offset, holds=_left(segment.state)[2:])
+            return replace(
+                reading, first_offset=segment.base_offset, holds=_left(segment.state)[2:]
+            )
         if entry.size > MOST_READ:
-            return replace(look, holds="large: not read for this list")
+            return replace(reading, holds="large: not read for this list")
         if detected.kind is FileKind.UNKNOWN:
-            return replace(look, holds="not Kafka's")
+            return replace(reading, holds="not Kafka's")
         report = self._read(entry)
         return replace(
-            look,
+            reading,
             kind=report.kind,
             state=report.state,
             holds=holds(report),
@@ -193,7 +195,7 @@ def _left(state: FileState) -> str:
     return _LEFT.get(state, "")
 
 
-def _with_ends(files: Sequence[FileLook]) -> Iterator[FileLook]:
+def _with_ends(files: Sequence[FileReading]) -> Iterator[FileReading]:
     """Each live segment ends where the next one begins."""
     segments = sorted(
         (file for file in files if _is_live_segment(file)), key=lambda file: file.first_offset or 0
@@ -209,7 +211,7 @@ def _with_ends(files: Sequence[FileLook]) -> Iterator[FileLook]:
         yield replace(file, next_offset=end, holds=words if file.size else "empty")
 
 
-def _is_live_segment(file: FileLook) -> bool:
+def _is_live_segment(file: FileReading) -> bool:
     return (
         file.kind is FileKind.LOG and file.state is FileState.LIVE and file.first_offset is not None
     )

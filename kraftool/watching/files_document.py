@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kraftool.decoders.json_marks import Inline
-from kraftool.watching.files import DirectoryFiles, FileLook
+from kraftool.watching.files import DirectoryFiles, FileReading
 from kraftool.watching.verification import DirectoryVerification
 
 
@@ -24,7 +24,7 @@ class WatchedFile:
     """A file in CSV."""
 
     directory: str
-    file: Inline[FileLook]
+    file: Inline[FileReading]
     is_verified: bool
     problems: tuple[str, ...]
     """What was found in it, a sentence each."""

@@ -20,7 +20,7 @@ from kraftool.client.thresholds import leader_clock
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import duration, listed, numbered
 from kraftool.storage.lock import LockState
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.picture import Picture
 from kraftool.watching.staleness import currency
 from kraftool.watching.voter_state import VoterState
@@ -215,14 +215,14 @@ def _stuck(picture: Picture, judgement: Judgement | None) -> Iterator[Statement]
 
 
 def _seconds_between(judgement: Judgement) -> float:
-    """Return the time between the looks by the clock of the leader, as far as both have one."""
+    """Return the time between the polls by the clock of the leader, as far as both have one."""
     then = None if judgement.before is None else judgement.before.quorum
     now = judgement.view.quorum
     return 0.0 if then is None or now is None else (leader_clock(now) - leader_clock(then)) / 1000
 
 
 def _stuck_while_watched(picture: Picture) -> str:
-    """Return what the samples of a dashboard show, which go on for longer than two looks."""
+    """Return what the samples of a dashboard show, which go on for longer than two polls."""
     samples = picture.history.samples
     last = samples[-1] if samples else None
     if last is None or last.leader_id is None or last.leader_end is None:
@@ -274,38 +274,38 @@ def _directories(picture: Picture, voters: VoterState) -> Iterator[Statement]:
         yield from _between(one, other)
 
 
-def _beside_live(look: DirectoryLook, view: QuorumView) -> Iterator[Statement]:
-    node, state = look.node, look.quorum_state
+def _beside_live(seen: DirectoryReading, view: QuorumView) -> Iterator[Statement]:
+    node, state = seen.node, seen.quorum_state
     if view.cluster_id and node.cluster_id and view.cluster_id != node.cluster_id:
         yield _error(
-            f"{look.path} belongs to cluster {node.cluster_id}, and the live quorum is"
+            f"{seen.path} belongs to cluster {node.cluster_id}, and the live quorum is"
             f" {view.cluster_id}."
         )
         return
     if state is not None and view.epoch is not None and state.leader_epoch < view.epoch:
-        is_running = look.lock is LockState.HELD
+        is_running = seen.lock is LockState.HELD
         why = "its node does not follow" if is_running else "it is a copy, or its node is down"
-        remark = f"{look.path} is at epoch {state.leader_epoch}, the quorum at {view.epoch}: {why}."
+        remark = f"{seen.path} is at epoch {state.leader_epoch}, the quorum at {view.epoch}: {why}."
         yield Statement(severity=Severity.WARNING if is_running else Severity.INFO, reason=remark)
-    if view.quorum is not None and look.log_end_offset is not None:
-        ahead = look.log_end_offset - leader_end(view)
+    if view.quorum is not None and seen.log_end_offset is not None:
+        ahead = seen.log_end_offset - leader_end(view)
         if ahead > _SLACK:
             yield _warning(
-                f"{look.path} goes on to offset {look.log_end_offset}, {ahead} records beyond the"
+                f"{seen.path} goes on to offset {seen.log_end_offset}, {ahead} records beyond the"
                 " leader's log: the quorum does not have those."
             )
 
 
-def _as_voter(look: DirectoryLook, voters: VoterState) -> Iterator[Statement]:
-    key = voters.key_of(look.node.node_id)
-    if key is not None and not voters.has(look.node.node_id, look.node.directory_id):
+def _as_voter(seen: DirectoryReading, voters: VoterState) -> Iterator[Statement]:
+    key = voters.key_of(seen.node.node_id)
+    if key is not None and not voters.has(seen.node.node_id, seen.node.directory_id):
         yield _warning(
-            f"{look.path} of node {key.id} has directory id {look.node.directory_id}, and the voter"
+            f"{seen.path} of node {key.id} has directory id {seen.node.directory_id}, and the voter"
             f" is {key.directory_id}: with this directory the node has no vote."
         )
 
 
-def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
+def _between(one: DirectoryReading, other: DirectoryReading) -> Iterator[Statement]:
     if None not in (one.node.cluster_id, other.node.cluster_id) and (
         one.node.cluster_id != other.node.cluster_id
     ):
@@ -319,10 +319,10 @@ def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
         ]
         if ids[0] != ids[1] and one.voters.source is other.voters.source:
             voter_lists = " and ".join(
-                f"{look.path} has {listed(sorted(v.id for v in look.voters.voters))}"
-                + ("" if look.voters.offset is None else f" (offset {look.voters.offset})")
-                for look in (one, other)
-                if look.voters is not None
+                f"{reading.path} has {listed(sorted(v.id for v in reading.voters.voters))}"
+                + ("" if reading.voters.offset is None else f" (offset {reading.voters.offset})")
+                for reading in (one, other)
+                if reading.voters is not None
             )
             yield _warning(f"The directories have different voters: {voter_lists}.")
 

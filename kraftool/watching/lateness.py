@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 _EVERY_S = 0.1
 LATE_S = 0.5
-"""A turn of the loop that is this late delays a look noticeably."""
+"""A turn of the loop that is this late delays a poll noticeably."""
 _MOST = 100
 
 

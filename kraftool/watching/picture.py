@@ -13,12 +13,12 @@ from kraftool.client.model import QuorumView
 from kraftool.decoders.json_marks import Moment
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.findings.status import Status
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumSample:
-    """A live quorum's numbers at one look."""
+    """A live quorum's numbers at one poll."""
 
     at_ms: int
     epoch: int | None
@@ -59,7 +59,7 @@ class WatchEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchHistory:
-    """The results of earlier looks; bounded, so that watching costs the same after a week."""
+    """The results of earlier polls; bounded, so that watching costs the same after a week."""
 
     since_ms: int = 0
     samples: tuple[QuorumSample, ...] = ()
@@ -73,7 +73,7 @@ class WatchHistory:
     down_since_ms: Mapping[int, int] = field(default_factory=dict)
     """Since when each unreachable node does not answer, by its id."""
     before: QuorumView | None = None
-    """The earlier look that the newest one is compared with."""
+    """The earlier poll that the newest one is compared with."""
 
 
 NO_HISTORY = WatchHistory()
@@ -86,7 +86,7 @@ class Picture:
     at_ms: int
     view: QuorumView | None = None
     """What live nodes said; None where none is watched."""
-    directories: tuple[DirectoryLook, ...] = ()
+    directories: tuple[DirectoryReading, ...] = ()
     """In the order in which they were given."""
     history: WatchHistory = NO_HISTORY
     late_ms: int = 0

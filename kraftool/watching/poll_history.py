@@ -1,4 +1,4 @@
-"""Turns one look after the other into a bounded history: samples, and elections seen.
+"""Turns one poll after the other into a bounded history: samples, and elections seen.
 
 Owns the bounds.
 """
@@ -9,17 +9,17 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kraftool.client.between_polls import earlier_look
+from kraftool.client.between_polls import earlier_poll
 from kraftool.client.model import QuorumView, leader_end
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.events import EventDetector
 from kraftool.watching.picture import ObservedElection, QuorumSample, WatchEvent, WatchHistory
 
 MOST_SAMPLES = 300
 MOST_ELECTIONS = 200
 MOST_EVENTS = 200
-_MOST_LOOKS = 16
-"""Enough for the pause between two looks that are compared, at the shortest interval."""
+_MOST_POLLS = 16
+"""Enough for the pause between two polls that are compared, at the shortest interval."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Remembering:
     _count: int = 0
     _led: int = -1
     """The newest epoch of which a leader was seen."""
-    _looks: deque[QuorumView] = field(default_factory=lambda: deque(maxlen=_MOST_LOOKS))
+    _polls: deque[QuorumView] = field(default_factory=lambda: deque(maxlen=_MOST_POLLS))
     _detector: EventDetector = field(default_factory=EventDetector)
     _events: deque[WatchEvent] = field(default_factory=lambda: deque(maxlen=MOST_EVENTS))
 
@@ -41,18 +41,18 @@ class Remembering:
         self,
         at_ms: int,
         view: QuorumView | None,
-        directories: Iterable[DirectoryLook],
+        directories: Iterable[DirectoryReading],
         *,
         late_ms: int = 0,
     ) -> WatchHistory:
-        """Add a look; the history with it."""
+        """Add a poll; the history with it."""
         self.since_ms = self.since_ms or at_ms
         directories = tuple(directories)
         self._events.extend(self._detector.take(at_ms, view, directories, late_ms))
         before = None
         if view is not None:
-            before = earlier_look(self._looks, view)
-            self._looks.append(view)
+            before = earlier_poll(self._polls, view)
+            self._polls.append(view)
             sample = _sample(at_ms, view)
             self._see(sample)
             self._samples.append(sample)

@@ -2,7 +2,7 @@
 down.
 
 Owns connections, patience and backoff. A node that takes long never holds up the others: its
-question goes on in the background, and its answer counts in a later look. Until then its last
+question goes on in the background, and its answer counts in a later poll. Until then its last
 answer is shown, and `waiting_ms` says from when on it is overdue. It is not reached only if it
 refuses, or if the timeout has passed.
 """
@@ -24,7 +24,7 @@ from kraftool.raft.names import Endpoint
 from kraftool.watching.lateness import LATE_S, Lateness
 
 PATIENCE_S = 0.8
-"""How long a look waits for a node. Within a second there is to be a picture."""
+"""How long a poll waits for a node. Within a second there is to be a picture."""
 _OVERDUE = 1.5
 """An answer is overdue after this many times the longest of the last ones: on a slow path each of
 them comes late, and none is missing."""
@@ -39,7 +39,7 @@ class _Node:
     """The memory of an endpoint."""
 
     connection: Connection | None = None
-    looks: int = 0
+    polls: int = 0
     failures: int = 0
     not_before: float = 0.0
     last: NodeAnswer | None = None
@@ -55,7 +55,7 @@ class Pool:
     """The nodes of a quorum, by endpoint. `ask` is an `Asking` of the survey."""
 
     patience_s: float | None = PATIENCE_S
-    """Seconds that a look waits for a node; None for as long as its timeout allows."""
+    """Seconds that a poll waits for a node; None for as long as its timeout allows."""
     lateness: Lateness = field(default_factory=Lateness)
     _nodes: dict[Endpoint, _Node] = field(default_factory=dict)
 
@@ -72,7 +72,7 @@ class Pool:
         came_late = False
         if node.asking is not None and node.asking.done():
             self._take(node)
-            # What takes longer than a look is asked again at once, and not waited for.
+            # What takes longer than a poll is asked again at once, and not waited for.
             came_late = self.patience_s is not None and node.took_s[-1] > self.patience_s
         if node.asking is None:
             if node.last is not None and _now() < node.not_before:
@@ -80,7 +80,7 @@ class Pool:
             node.asked_s = _now()
             node.asking = asyncio.create_task(self._ask(node, endpoint, access, server_name))
         if not came_late:
-            # Asking goes on when this look does not wait for it any longer.
+            # Asking goes on when this poll does not wait for it any longer.
             await asyncio.wait((node.asking,), timeout=self.patience_s)
             if node.asking.done():
                 self._take(node)
@@ -144,7 +144,7 @@ class Pool:
         """Over the connection that is there; where that was closed meanwhile, over a new one."""
         if node.connection is not None and node.connection.is_open:
             try:
-                if node.looks % AGREE_EVERY == 0:
+                if node.polls % AGREE_EVERY == 0:
                     await _agree(node.connection, access.timeout_s)
                 node_answer = replace(answer, offered=node.connection.offered)
                 node_answer = await answered(node.connection, node_answer, access.timeout_s)
@@ -153,7 +153,7 @@ class Pool:
             except NetError:
                 pass
             else:
-                node.looks += 1
+                node.polls += 1
                 return node_answer
         await _close(node)
         node.connection = await connect(
@@ -163,7 +163,7 @@ class Pool:
             timeout_s=access.timeout_s,
             server_name=server_name,
         )
-        node.looks = 1
+        node.polls = 1
         answer = replace(answer, offered=node.connection.offered)
         return await answered(node.connection, answer, access.timeout_s)
 

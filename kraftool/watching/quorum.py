@@ -19,7 +19,7 @@ from kraftool.raft.names import ReplicaKey
 from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.read import read_case
 from kraftool.reports.findings.status import Status
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.judging import Statement, statements
 from kraftool.watching.outage import case_of_live
 from kraftool.watching.picture import ObservedElection, Picture, QuorumSample, WatchEvent
@@ -103,7 +103,7 @@ class ReplicaStatus:
 
     @property
     def key(self) -> str:
-        """Names its row, the same at each look."""
+        """Names its row, the same at each poll."""
         if self.id is None:
             return f"?/{self.endpoint or self.path}"
         return f"{self.id}/{self.path or ''}"
@@ -133,8 +133,8 @@ class QuorumReport:
     elections: tuple[ObservedElection, ...]
     elections_seen: int
     since_ms: int
-    looks: int
-    """How many looks at live nodes it is of; after one, nothing was seen to happen."""
+    polls: int
+    """How many polls of live nodes it is of; after one, nothing was seen to happen."""
     statements: tuple[Statement, ...]
     unreached: int = 0
     leader_runs_controller: bool | None = None
@@ -179,7 +179,7 @@ def quorum_report(picture: Picture) -> QuorumReport:
         elections=picture.history.elections,
         elections_seen=picture.history.elections_seen,
         since_ms=picture.history.since_ms,
-        looks=len(samples),
+        polls=len(samples),
         statements=tuple(statements(picture, voters, judgement)),
         unreached=sum(
             status.is_asked and not status.is_reached and status.waiting_ms is None
@@ -266,16 +266,17 @@ def _replicas(picture: Picture, voters: VoterState) -> Iterator[ReplicaStatus]:
                 listed_ids.add(row.id)
             row = replace(row, down_ms=_down_ms(picture, row.id))
             mine = next(
-                (directory_look for directory_look in left if _is_of(directory_look, row)), None
+                (reading for reading in left if _is_of(reading, row)),
+                None,
             )
             if mine is not None:
                 left.remove(mine)
                 row = _with_directory(row, mine, _stale(picture, mine))
             yield row
     end = _end(picture) if view is None else None
-    for directory_look in left:
-        row = _from_directory(directory_look, voters, end)
-        yield replace(row, stale_reason=_stale(picture, directory_look))
+    for reading in left:
+        row = _from_directory(reading, voters, end)
+        yield replace(row, stale_reason=_stale(picture, reading))
 
 
 def _down_ms(picture: Picture, node_id: int | None) -> int | None:
@@ -283,20 +284,20 @@ def _down_ms(picture: Picture, node_id: int | None) -> int | None:
     return None if since is None else max(picture.at_ms - since, 0)
 
 
-def _stale(picture: Picture, directory: DirectoryLook) -> str:
+def _stale(picture: Picture, directory: DirectoryReading) -> str:
     """Return why a directory's log is old, and that nobody writes it, if so."""
     freshness = currency(picture, directory)
     return freshness.words if freshness.stale else ""
 
 
-def _is_of(directory: DirectoryLook, row: ReplicaStatus) -> bool:
+def _is_of(directory: DirectoryReading, row: ReplicaStatus) -> bool:
     node = directory.node
     if node.node_id is None or node.node_id != row.id:
         return False
     return None in (node.directory_id, row.directory_id) or node.directory_id == row.directory_id
 
 
-def _with_directory(row: ReplicaStatus, directory: DirectoryLook, stale: str) -> ReplicaStatus:
+def _with_directory(row: ReplicaStatus, directory: DirectoryReading, stale: str) -> ReplicaStatus:
     return replace(
         row,
         directory_id=row.directory_id or directory.node.directory_id,
@@ -307,7 +308,9 @@ def _with_directory(row: ReplicaStatus, directory: DirectoryLook, stale: str) ->
     )
 
 
-def _from_directory(directory: DirectoryLook, voters: VoterState, end: int | None) -> ReplicaStatus:
+def _from_directory(
+    directory: DirectoryReading, voters: VoterState, end: int | None
+) -> ReplicaStatus:
     """A row of what a directory says; `end`: the longest of them, where no live node tells more."""
     node = directory.node
     votes = voters.has(node.node_id, node.directory_id)

@@ -56,13 +56,13 @@ def _holders(picture: Picture) -> Mapping[int, str]:
     """Return which process holds the lock of a node's directory, as far as that is watched."""
     cluster_id = None if picture.view is None else picture.view.cluster_id
     return {
-        look.node.node_id: "a process holds its lock"
-        if look.lock_pid is None
-        else f"pid {look.lock_pid} holds its lock"
-        for look in picture.directories
-        if look.lock is LockState.HELD
-        and look.node.node_id is not None
-        and look.node.cluster_id in (None, cluster_id)
+        reading.node.node_id: "a process holds its lock"
+        if reading.lock_pid is None
+        else f"pid {reading.lock_pid} holds its lock"
+        for reading in picture.directories
+        if reading.lock is LockState.HELD
+        and reading.node.node_id is not None
+        and reading.node.cluster_id in (None, cluster_id)
     }
 
 

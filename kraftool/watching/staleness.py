@@ -13,7 +13,7 @@ from kraftool.client.model import leader_end
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS
 from kraftool.directory.metadata_summary import SeenVoters
 from kraftool.storage.lock import LockState
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.picture import Picture
 
 
@@ -49,10 +49,10 @@ class _Newest:
     cluster_id: str | None
 
 
-def _key(look: DirectoryLook) -> tuple[int, int]:
+def _key(reading: DirectoryReading) -> tuple[int, int]:
     return (
-        -1 if look.last_epoch is None else look.last_epoch,
-        -1 if look.log_end_offset is None else look.log_end_offset,
+        -1 if reading.last_epoch is None else reading.last_epoch,
+        -1 if reading.log_end_offset is None else reading.log_end_offset,
     )
 
 
@@ -67,19 +67,19 @@ def currencies(picture: Picture) -> tuple[Currency, ...]:
     return tuple(currency(picture, directory) for directory in picture.directories)
 
 
-def currency(picture: Picture, look: DirectoryLook) -> Currency:
+def currency(picture: Picture, reading: DirectoryReading) -> Currency:
     """Return how current a directory of the picture is."""
     newest = _newest(picture)
-    if newest is None or look.log_end_offset is None:
+    if newest is None or reading.log_end_offset is None:
         return CURRENT
     idle = ""
-    if look.lock in (LockState.FREE, LockState.MISSING):
+    if reading.lock in (LockState.FREE, LockState.MISSING):
         idle = "no process holds its lock"
-    if None not in (newest.cluster_id, look.node.cluster_id) and (
-        newest.cluster_id != look.node.cluster_id
+    if None not in (newest.cluster_id, reading.node.cluster_id) and (
+        newest.cluster_id != reading.node.cluster_id
     ):
-        return Currency(stale=f"it is of another cluster, {look.node.cluster_id}", idle=idle)
-    reasons = [*_behind(look, newest, is_idle=bool(idle)), *_removed(picture, look)]
+        return Currency(stale=f"it is of another cluster, {reading.node.cluster_id}", idle=idle)
+    reasons = [*_behind(reading, newest, is_idle=bool(idle)), *_removed(picture, reading)]
     return Currency(stale="; ".join(reasons), idle=idle)
 
 
@@ -96,19 +96,19 @@ def _newest(picture: Picture) -> _Newest | None:
         )
     if not picture.directories:
         return None
-    look = picture.directories[newest_directory(picture)]
-    epoch, end = _key(look)
+    reading = picture.directories[newest_directory(picture)]
+    epoch, end = _key(reading)
     return _Newest(
-        name=look.path,
+        name=reading.path,
         epoch=epoch,
         end=end,
-        timestamp=look.last_timestamp,
-        cluster_id=look.node.cluster_id,
+        timestamp=reading.last_timestamp,
+        cluster_id=reading.node.cluster_id,
     )
 
 
-def _behind(look: DirectoryLook, newest: _Newest, *, is_idle: bool) -> Iterator[str]:
-    epoch, end = _key(look)
+def _behind(reading: DirectoryReading, newest: _Newest, *, is_idle: bool) -> Iterator[str]:
+    epoch, end = _key(reading)
     if (epoch, end) >= (newest.epoch, newest.end):
         return
     lag = newest.end - end
@@ -117,8 +117,8 @@ def _behind(look: DirectoryLook, newest: _Newest, *, is_idle: bool) -> Iterator[
         where += f", {lag:,} behind {newest.name}"
     else:
         where += f" in epoch {epoch}, and {newest.name} is at epoch {newest.epoch}"
-    stands_still = None not in (look.last_timestamp, newest.timestamp) and (
-        (newest.timestamp or 0) - (look.last_timestamp or 0) > LAG_MS
+    stands_still = None not in (reading.last_timestamp, newest.timestamp) and (
+        (newest.timestamp or 0) - (reading.last_timestamp or 0) > LAG_MS
     )
     if is_idle:
         yield where
@@ -128,14 +128,14 @@ def _behind(look: DirectoryLook, newest: _Newest, *, is_idle: bool) -> Iterator[
         yield where
 
 
-def _removed(picture: Picture, look: DirectoryLook) -> Iterator[str]:
+def _removed(picture: Picture, reading: DirectoryReading) -> Iterator[str]:
     """Say that the newest voter set lacks a node that an older one has."""
-    node = look.node
+    node = reading.node
     sets = picture.directories[newest_directory(picture)].voter_sets
-    if not any(_votes(voters, look) for voters in (look.voters, *look.voter_sets, *sets)):
+    if not any(_votes(voters, reading) for voters in (reading.voters, *reading.voter_sets, *sets)):
         return
-    if sets and not _votes(sets[-1], look):
-        kept = [number for number, voters in enumerate(sets) if _votes(voters, look)]
+    if sets and not _votes(sets[-1], reading):
+        kept = [number for number, voters in enumerate(sets) if _votes(voters, reading)]
         removal = sets[kept[-1] + 1 if kept else 0]
         offset = removal.offset
         when = "" if offset is None else f" at offset {offset}"
@@ -146,18 +146,18 @@ def _removed(picture: Picture, look: DirectoryLook) -> Iterator[str]:
     view = picture.view
     if view is not None and view.voters and node.node_id is not None:
         ids = {(voter.replica.id, voter.replica.directory_id) for voter in view.voters}
-        if not any(_same(id, key, look) for id, key in ids):
+        if not any(_same(id, key, reading) for id, key in ids):
             yield f"node {node.node_id} is not a voter of the live quorum"
 
 
-def _votes(voters: SeenVoters | None, look: DirectoryLook) -> bool:
+def _votes(voters: SeenVoters | None, reading: DirectoryReading) -> bool:
     return voters is not None and any(
-        _same(voter.id, voter.directory_id, look) for voter in voters.voters
+        _same(voter.id, voter.directory_id, reading) for voter in voters.voters
     )
 
 
-def _same(node_id: int, directory_id: str | None, look: DirectoryLook) -> bool:
-    mine = look.node
+def _same(node_id: int, directory_id: str | None, reading: DirectoryReading) -> bool:
+    mine = reading.node
     return node_id == mine.node_id and (
         None in (directory_id, mine.directory_id) or directory_id == mine.directory_id
     )

@@ -47,7 +47,7 @@ def lines(report: QuorumReport, *, has_events: bool = False) -> Iterator[Fact]:
     yield Fact("Voters", tuple(_voters(report)))
     if report.assessment is not None:
         yield from _at_risk(report.assessment)
-    if not has_events and (report.elections or report.looks > 1):
+    if not has_events and (report.elections or report.polls > 1):
         yield Fact("Elections", tuple(_elections(report)))
 
 
@@ -164,7 +164,7 @@ def _tolerance(report: QuorumReport) -> Iterator[Phrase]:
 
 
 def _elections(report: QuorumReport) -> Iterator[Phrase]:
-    if report.looks > 1:
+    if report.polls > 1:
         seen = report.elections_seen
         since = clock(report.since_ms, report.at_ms)
         yield Phrase(f"{seen or 'none'} seen since {since}", "warn" if seen else "quiet")

@@ -27,7 +27,7 @@ from kraftool.watching.watched_sources import leaders_log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineLook:
+class TimelineReading:
     """A timeline, and how long it took to read."""
 
     timeline: Timeline
@@ -42,7 +42,7 @@ class TimelineLook:
 
 def read_timeline(
     paths: Sequence[str], task: Task, sources: Sources | None = None, view: QuorumView | None = None
-) -> TimelineLook:
+) -> TimelineReading:
     """Read all logs and snapshots of the directories, and the log of a live leader, if one of the
     sources is a quorum whose nodes have answered. Raises KraftoolError."""
     began = time.monotonic()
@@ -57,15 +57,15 @@ def read_timeline(
             raise
         return replace(_read(locations, unopened, began, task), missing=error.message)
     try:
-        look = _read([*locations, log.location], unopened, began, task)
-        return replace(look, lacking=log.lacking)
+        reading = _read([*locations, log.location], unopened, began, task)
+        return replace(reading, lacking=log.lacking)
     finally:
         log.close()
 
 
 def _read(
     locations: Sequence[Location], unopened: Sequence[Finding], began: float, task: Task
-) -> TimelineLook:
+) -> TimelineReading:
     task.begin("reading logs and snapshots")
     nodes, findings = open_nodes(locations, task.passed)
     total = sum(segment.size for node in nodes for segment in node.segments)
@@ -77,7 +77,7 @@ def _read(
         )
     options = TimelineOptions(list_topics=True)
     timeline = build(nodes, [*unopened, *findings], options, task.passed)
-    return TimelineLook(timeline=timeline, took_s=time.monotonic() - began)
+    return TimelineReading(timeline=timeline, took_s=time.monotonic() - began)
 
 
 def seen_timeline(history: WatchHistory) -> Timeline:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.client.capture import Capturing
-from kraftool.client.live import LiveQuorum, look
+from kraftool.client.live import LiveQuorum, read_live
 from kraftool.client.live_sources import live_sources
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
@@ -78,7 +78,7 @@ def _live(target: Target, task: Task) -> tuple[Sequence[JudgedDirectory], str]:
     """Each node as a source; the leader's log is read as no replica of it."""
     task.begin("asking nodes")
     with Capturing() as capturing:
-        quorum = asyncio.run(look(target, capturing, progress=task.counted, limit_s=_LIMIT_S))
+        quorum = asyncio.run(read_live(target, capturing, progress=task.counted, limit_s=_LIMIT_S))
         return live_sources(quorum, task.passed), quorum.unobserved
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from kraftool.directory.metadata_summary import SeenVoters, VoterSource
 from kraftool.raft.names import ReplicaKey, majority_of
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.picture import Picture, QuorumSample
 
 
@@ -84,11 +84,11 @@ def voter_state(picture: Picture) -> VoterState:
     return _by_directories(newest, picture.directories)
 
 
-def _newest(directories: tuple[DirectoryLook, ...]) -> DirectoryLook | None:
+def _newest(directories: tuple[DirectoryReading, ...]) -> DirectoryReading | None:
     """The directory that knows the newest voters."""
     informants = [directory for directory in directories if directory.voters is not None]
 
-    def age(directory: DirectoryLook) -> tuple[int, int]:
+    def age(directory: DirectoryReading) -> tuple[int, int]:
         assert directory.voters is not None, "only those that tell are compared"
         offset = directory.voters.offset if directory.voters.offset is not None else -2
         return offset, directory.log_end_offset or -1
@@ -103,7 +103,7 @@ def _keys(voters: SeenVoters | None) -> tuple[ReplicaKey, ...]:
 
 
 def _by_record(
-    now: tuple[ReplicaKey, ...], directory: DirectoryLook | None, mark: int
+    now: tuple[ReplicaKey, ...], directory: DirectoryReading | None, mark: int
 ) -> VoterState | None:
     """A directory has the record of the very set that the leader tells of: its offset decides."""
     if directory is None or directory.voters is None or directory.voters.offset is None:
@@ -121,7 +121,7 @@ def _by_record(
 
 
 def _by_history(now: tuple[ReplicaKey, ...], samples: tuple[QuorumSample, ...]) -> VoterState:
-    """A record that came between two looks lies between the leader's log ends at these looks."""
+    """A record that came between two polls lies between the leader's log ends at these polls."""
     led = [sample for sample in samples if sample.voters and sample.leader_end is not None]
     first = len(led)
     while first > 0 and set(led[first - 1].voters) == set(now):
@@ -130,7 +130,7 @@ def _by_history(now: tuple[ReplicaKey, ...], samples: tuple[QuorumSample, ...]) 
     before = led[first - 1] if first > 0 else None
     commit = Commit.UNKNOWN
     if same:
-        # In the first of these looks the record was in the log already, below its end.
+        # In the first of these polls the record was in the log already, below its end.
         end = same[0].leader_end or 0
         mark = same[-1].high_watermark
         if mark is not None and mark >= end:
@@ -145,7 +145,9 @@ def _by_history(now: tuple[ReplicaKey, ...], samples: tuple[QuorumSample, ...]) 
     )
 
 
-def _by_directories(newest: DirectoryLook, directories: tuple[DirectoryLook, ...]) -> VoterState:
+def _by_directories(
+    newest: DirectoryReading, directories: tuple[DirectoryReading, ...]
+) -> VoterState:
     """Snapshots hold only what is committed; and what a majority has is, too."""
     assert newest.voters is not None, "it was chosen for its voters"
     voters = newest.voters

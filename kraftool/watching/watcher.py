@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from kraftool.client.model import QuorumView
-from kraftool.client.second_poll import second_look
-from kraftool.client.thresholds import LOOKS_APART_S
+from kraftool.client.second_poll import second_poll
+from kraftool.client.thresholds import POLLS_APART_S
 from kraftool.watching.directory import DirectoryWatch
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.picture import Picture
 from kraftool.watching.poll_history import Remembering
 from kraftool.watching.pool import Pool
@@ -25,7 +25,7 @@ from kraftool.watching.sources import Sources
 
 Shown = Callable[[Picture], None]
 """Takes a picture, on the loop that runs the watcher."""
-_LOOK_S = 0.8
+_POLL_S = 0.8
 """How long a picture waits for directories."""
 
 
@@ -39,11 +39,11 @@ class Watcher:
         self._shown_s: float | None = None
         """When the last picture was made."""
         self._directories = [DirectoryWatch(directory) for directory in sources.directories]
-        self._looks = [
-            DirectoryLook(path=directory, at_ms=0, is_complete=False)
+        self._readings = [
+            DirectoryReading(path=directory, at_ms=0, is_complete=False)
             for directory in sources.directories
         ]
-        self._looking: asyncio.Task[None] | None = None
+        self._reading: asyncio.Task[None] | None = None
         self._remembering = Remembering()
         self._wake = asyncio.Event()
 
@@ -54,7 +54,7 @@ class Watcher:
             while True:
                 self._wake.clear()
                 began = time.monotonic()
-                show(await self.look())
+                show(await self.poll())
                 rest = self.interval_s - (time.monotonic() - began)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(max(rest, 0.0)):
@@ -63,18 +63,18 @@ class Watcher:
             measuring.cancel()
             await self.close()
 
-    def look_now(self) -> None:
+    def poll_now(self) -> None:
         """Do not wait for the next turn."""
         self._wake.set()
 
-    async def look(self) -> Picture:
+    async def poll(self) -> Picture:
         """One picture."""
-        view, _ = await asyncio.gather(self._survey(), self._look_at_directories())
+        view, _ = await asyncio.gather(self._survey(), self._read_directories())
         return self._picture(view)
 
     def _picture(self, view: QuorumView | None) -> Picture:
         at_ms = int(time.time() * 1000)
-        looks = tuple(self._looks)
+        readings = tuple(self._readings)
         now_s, last_s = time.monotonic(), self._shown_s
         self._shown_s = now_s
         late_s = 0.0 if last_s is None else self._pool.lateness.since(last_s)
@@ -82,8 +82,8 @@ class Watcher:
         return Picture(
             at_ms=at_ms,
             view=view,
-            directories=looks,
-            history=self._remembering.take(at_ms, view, looks, late_ms=late_ms),
+            directories=readings,
+            history=self._remembering.take(at_ms, view, readings, late_ms=late_ms),
             late_ms=late_ms,
         )
 
@@ -92,17 +92,17 @@ class Watcher:
         asked twice, as `quorum health` does."""
         self._pool.patience_s = None
         ends = time.monotonic() + timeout_s
-        before, _ = await asyncio.gather(self._survey(), self._look_at_directories())
-        pause = asyncio.create_task(asyncio.sleep(LOOKS_APART_S))
+        before, _ = await asyncio.gather(self._survey(), self._read_directories())
+        pause = asyncio.create_task(asyncio.sleep(POLLS_APART_S))
         while time.monotonic() < ends and not all(
-            directory_look.is_complete for directory_look in self._looks
+            reading.is_complete for reading in self._readings
         ):
-            await self._look_at_directories()
+            await self._read_directories()
         if before is None or not before.reached:
             pause.cancel()
             return self._picture(before)
         await pause
-        picture = self._picture(await second_look(self, before))
+        picture = self._picture(await second_poll(self, before))
         return replace(picture, history=replace(picture.history, before=before))
 
     async def survey(self) -> QuorumView:
@@ -117,26 +117,26 @@ class Watcher:
             return None
         return await target.survey(self._pool.ask)
 
-    async def _look_at_directories(self) -> None:
-        """Look at directories; a look that takes long goes on, and counts in a later picture."""
+    async def _read_directories(self) -> None:
+        """Look at directories; a poll that takes long goes on, and counts in a later picture."""
         if not self._directories:
             return
-        if self._looking is None:
-            self._looking = asyncio.create_task(self._look_at_all())
-        await asyncio.wait((self._looking,), timeout=_LOOK_S)
-        if self._looking.done():
-            self._looking.result()
-            self._looking = None
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read_all())
+        await asyncio.wait((self._reading,), timeout=_POLL_S)
+        if self._reading.done():
+            self._reading.result()
+            self._reading = None
 
-    async def _look_at_all(self) -> None:
+    async def _read_all(self) -> None:
         for number, directory in enumerate(self._directories):
-            self._looks[number] = await asyncio.to_thread(directory.look)
+            self._readings[number] = await asyncio.to_thread(directory.read)
 
     async def close(self) -> None:
         """End connections and whatever is still under way."""
         await self._pool.close()
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._reading is not None:
+            self._reading.cancel()
             with suppress(asyncio.CancelledError):
-                await self._looking
-            self._looking = None
+                await self._reading
+            self._reading = None

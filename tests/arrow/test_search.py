@@ -3,6 +3,7 @@
 import os
 import pickle
 import shutil
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Barrier
@@ -14,7 +15,7 @@ from kraftool.arrow import search
 from kraftool.arrow.fleet import Fleet
 from kraftool.arrow.local_folders import LocalFiles
 from kraftool.arrow.search import explored, find_fleet, find_fleets
-from kraftool.arrow.search_steps import FolderLook, Look, PathLook, SearchResult
+from kraftool.arrow.search_steps import FolderStep, PathStep, SearchResult, SearchStep
 from kraftool.decoders.errors import KraftoolError
 from tests.support.places import FIXTURES
 
@@ -24,15 +25,15 @@ NODE = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
 
 
 class CountingJob:
-    """A job of another process: looks and results travel as pickles."""
+    """A job of another process: steps and results travel as pickles."""
 
     def __init__(self) -> None:
-        self.looks: list[Look] = []
+        self.steps: list[SearchStep] = []
 
-    def __call__(self, looks: Sequence[Look]) -> list[SearchResult]:
-        self.looks += looks
+    def __call__(self, steps: Sequence[SearchStep]) -> list[SearchResult]:
+        self.steps += steps
         results: list[SearchResult] = pickle.loads(
-            pickle.dumps(explored(pickle.loads(pickle.dumps(looks))))
+            pickle.dumps(explored(pickle.loads(pickle.dumps(steps))))
         )
         return results
 
@@ -69,13 +70,14 @@ def test_roots_are_looked_at_together_with_the_same_result(
     paths = [*ROOTS, str(tmp_path / "none")]
     alone = list(find_fleets(paths))
     together = Barrier(len(paths))
-    found = PathLook.found
+    found = PathStep.found
 
-    def meeting(look: PathLook) -> SearchResult:
+    def meeting(step: PathStep) -> SearchResult:
         together.wait(60)
-        return found(look)
+        return found(step)
 
-    monkeypatch.setattr(PathLook, "found", meeting)
+    monkeypatch.setattr(PathStep, "found", meeting)
+    monkeypatch.setattr(search, "is_far", lambda step: True)
     *fleets, error = find_fleets(paths)
     assert fleets == alone[:-1]
     assert all(isinstance(far_fleet, Fleet) and far_fleet.files for far_fleet in fleets)
@@ -87,15 +89,34 @@ def test_folders_of_one_root_are_looked_into_at_the_same_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     together = Barrier(2)
-    found = FolderLook.found
+    found = FolderStep.found
 
-    def meeting(look: FolderLook) -> SearchResult:
-        if look.path in ("node-2", "node-3"):
+    def meeting(step: FolderStep) -> SearchResult:
+        if step.path in ("node-2", "node-3"):
             together.wait(60)  # else it breaks: nobody else is looking
-        return found(look)
+        return found(step)
 
-    monkeypatch.setattr(FolderLook, "found", meeting)
+    monkeypatch.setattr(FolderStep, "found", meeting)
+    monkeypatch.setattr(search, "is_far", lambda step: True)
     assert find_fleet([str(QUORUM)]).files
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_local_folders_take_threads_only_after_one_that_had_to_wait(
+    monkeypatch: pytest.MonkeyPatch, *, waits: bool
+) -> None:
+    """A folder of this machine takes a fraction of a millisecond; threads would cost more."""
+    found, others = FolderStep.found, set[str]()
+
+    def noted(step: FolderStep) -> SearchResult:
+        if threading.current_thread() is not threading.main_thread():
+            others.add(step.path)
+        return found(step)
+
+    monkeypatch.setattr(FolderStep, "found", noted)
+    monkeypatch.setattr(search, "_WAITED_S", -1 if waits else 3600)
+    assert find_fleet([str(QUORUM)]).files
+    assert bool(others) == waits
 
 
 @pytest.mark.parametrize("patterns", [[""], ["/*"], ["/*/*", "/a/1"], ["/[a-e]/**", ""]])
@@ -108,13 +129,13 @@ def test_threads_and_a_job_find_what_one_thread_finds(
         alone = find_fleet(paths)
     assert len({file.directory.name for file in alone.files}) >= 3
     assert alone.problems or patterns == ["/*/*", "/a/1"]
-    monkeypatch.setattr(search, "is_far", lambda look: True)
+    monkeypatch.setattr(search, "is_far", lambda step: True)
     assert find_fleet(paths) == alone
     for most in (1, 2, 5):
         monkeypatch.setattr(search, "JOB_FROM", most)
         job = CountingJob()
         assert find_fleet(paths, job=job) == alone
-        assert len(job.looks) >= most
+        assert len(job.steps) >= most
 
 
 def test_a_tree_has_each_directory_once_and_each_problem(tree: Path) -> None:
@@ -133,14 +154,14 @@ def test_a_job_lists_only_from_so_many_folders_on(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     widest = len([path for path in (tree).iterdir() if path.name != "loop"])
-    monkeypatch.setattr(search, "is_far", lambda look: True)
+    monkeypatch.setattr(search, "is_far", lambda step: True)
     monkeypatch.setattr(search, "JOB_FROM", widest + 10)
     job = CountingJob()
     find_fleet([str(tree)], job=job)
-    assert not job.looks
+    assert not job.steps
     monkeypatch.setattr(search, "JOB_FROM", widest)
     find_fleet([str(tree)], job=job)
-    assert {look.path for look in job.looks if isinstance(look, FolderLook)} == set("abcde") | {
+    assert {step.path for step in job.steps if isinstance(step, FolderStep)} == set("abcde") | {
         "zone"
     }
 
@@ -151,7 +172,7 @@ def test_folders_of_this_machine_are_no_work_for_a_job(
     monkeypatch.setattr(search, "JOB_FROM", 1)
     job = CountingJob()
     find_fleet([str(tree)], job=job)
-    assert not job.looks
+    assert not job.steps
 
 
 @pytest.mark.parametrize("pattern", ["/**", "/*", "/__cluster_metadata-0"])

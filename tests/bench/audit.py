@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from fleets.build import write_cluster
 from fleets.cluster import cluster_spec
 
-from kraftool.spark.audit.examined import ExaminedItem, _examine_all, deal
+from kraftool.spark.audit.examined import NumberedUnit, _examine_all, deal
 from kraftool.spark.audit.roots import find
 from tests.bench.pipeline import (
     _SEED,
@@ -56,10 +56,10 @@ def make(root: Path, *, even: int, size: int, log: int, small: int) -> None:
         make_small(root / "small", small)
 
 
-def do_task(looks: list[ExaminedItem]) -> AuditTaskCost:
-    """Do the looks of one task."""
+def do_task(units: list[NumberedUnit]) -> AuditTaskCost:
+    """Examine the units of one task."""
     before = time.process_time()
-    for _ in _examine_all(looks, frozenset()):
+    for _ in _examine_all(units, frozenset()):
         pass
     high, _ = memory_mb(os.getpid()) or (0.0, 0.0)
     return AuditTaskCost(time.process_time() - before, high)
@@ -67,9 +67,9 @@ def do_task(looks: list[ExaminedItem]) -> AuditTaskCost:
 
 def measure(root: Path, cores: int) -> list[AuditTaskCost]:
     """Do all tasks of an audit in one worker."""
-    tasks = deal(list(find([str(root)]).items), cores)
+    tasks = deal(list(find([str(root)]).units), cores)
     with get_context("spawn").Pool(1) as worker:
-        return [worker.apply(do_task, (looks,)) for looks in tasks]
+        return [worker.apply(do_task, (units,)) for units in tasks]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -136,8 +136,8 @@ def kinds(case: ElectionCase, conditions: Conditions) -> dict[int, str]:
 def signature(case: ElectionCase, conditions: Conditions) -> str:
     """Return what makes two quorums the same situation; nothing for one that cannot be compared."""
     plain = Conditions()
-    if (conditions.cut, conditions.delay_ms, conditions.skew_ms, conditions.paces) != (
-        plain.cut, plain.delay_ms, plain.skew_ms, plain.paces,
+    if (conditions.cut, conditions.delay_ms, conditions.start_within_ms, conditions.starts) != (
+        plain.cut, plain.delay_ms, plain.start_within_ms, plain.starts,
     ):  # fmt: skip
         return ""
     counts = Counter(kinds(case, conditions).values())

@@ -68,7 +68,7 @@ def elect(times: int, seed: int = 0) -> tuple[int, int]:
 
 def simulate_elections(seeds: int, pace: StartPace = StartPace.TOGETHER) -> tuple[int, int]:
     """The runs of simulate-election, until a leader has committed."""
-    case, conditions = _quorum(), Conditions(paces=(pace,))
+    case, conditions = _quorum(), Conditions(starts=(pace,))
     runs = Runs(case, conditions, horizon_ms(case, conditions))
     outcomes = list(runs.outcomes(range(seeds)))
     assert all(outcome.leader is not None for outcome in outcomes), "a run without a leader"

@@ -245,7 +245,7 @@ class _Hour:
         self.count = count
         self.grown: list[int] = []
 
-    def look_now(self) -> None:
+    def poll_now(self) -> None:
         pass
 
     async def run(self, show: Shown) -> None:

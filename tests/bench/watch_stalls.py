@@ -55,7 +55,7 @@ class _OnePicture:
 
     sources = Sources()
 
-    def look_now(self) -> None:
+    def poll_now(self) -> None:
         pass
 
     async def run(self, show: Shown) -> None:

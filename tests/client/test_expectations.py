@@ -53,7 +53,7 @@ def test_an_ignored_finding_is_left_out_also_of_the_verdict() -> None:
 def test_it_waits_until_the_quorum_is_healthy_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     now = view(described([replica(1), replica(2), replica(3)]), node(2), gone(3))
     sick = health(well(mark=90, at=NOW - 1500), now)
-    monkeypatch.setattr(checking, "LOOKS_APART_S", 0)
+    monkeypatch.setattr(checking, "POLLS_APART_S", 0)
     for wait_s, expected, told in ((60.0, True, 1), (0.0, False, 0)):
         reports = [sick, sick, _healthy()]
 

@@ -26,7 +26,7 @@ def test_a_quorum_that_is_well_has_no_findings() -> None:
 
 
 def test_a_voter_is_silent_after_three_fetch_timeouts() -> None:
-    """It does not count as a spare before that: it has not fetched since the earlier look."""
+    """It does not count as a spare before that: it has not fetched since the earlier poll."""
     for fetched, expected in (
         (NOW - 1499, set()),
         (NOW - 1500, {"NO-SPARE"}),

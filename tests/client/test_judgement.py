@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kraftool.client.between_polls import earlier_look
+from kraftool.client.between_polls import earlier_poll
 from kraftool.client.grades import Grade
 from kraftool.client.health import health
 from kraftool.client.judgement import Judgement, judge
@@ -19,7 +19,7 @@ from kraftool.net.errors import Failure
 from kraftool.raft.messages import ReplicaState
 from kraftool.reports.findings.finding import Severity
 from kraftool.watching import summary
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.judging import STUCK_S
 from kraftool.watching.picture import Picture, WatchHistory
 from kraftool.watching.quorum import QuorumReport, quorum_report
@@ -73,7 +73,7 @@ def _restart_cells(report: QuorumReport) -> dict[int | None, str]:
 
 _PICTURES = {
     "all ready": (THEN, _quorum(*KAFKAS)),
-    "one look": (None, _quorum(*KAFKAS)),
+    "one poll": (None, _quorum(*KAFKAS)),
     "one refuses": (
         THEN,
         _quorum(KAFKAS[0], gone(3), voters=[replica(1), replica(2), replica(3, fetched=BEFORE)]),
@@ -258,7 +258,7 @@ def test_the_watched_directory_of_a_paused_process_names_it() -> None:
 
     paused = replace(gone(3), problem="no answer within 5 s", failure=Failure.TIMED_OUT)
     silent = [replica(1), replica(2), replica(3, fetched=NOW - 9000)]
-    look = DirectoryLook(
+    look = DirectoryReading(
         path="data-3",
         at_ms=NOW,
         node=NodeIds(node_id=3, cluster_id="cluster"),
@@ -323,10 +323,10 @@ def test_one_late_voter_of_five_leaves_what_is_certain() -> None:
 def test_two_looks_at_one_answer_of_a_slow_leader_are_not_compared() -> None:
     """Then no voter would have fetched between them."""
     now = _quorum(*(replace(answer, asked_ms=NOW + 2000) for answer in KAFKAS))
-    assert earlier_look([_quorum(*KAFKAS)], now) is None
+    assert earlier_poll([_quorum(*KAFKAS)], now) is None
     later = QuorumView(nodes=tuple(replace(answer, asked_ms=NOW + 1500) for answer in now.nodes))
     first = _quorum(*KAFKAS)
-    assert earlier_look([first], later) is first
+    assert earlier_poll([first], later) is first
 
 
 # --- one rule for all sizes -----------------------------------------------------------------------

@@ -36,7 +36,7 @@ async def _behind_proxies() -> AsyncIterator[tuple[Quorum, Proxies]]:
 def _look(
     change: Callable[[Proxies], Awaitable[None]], *, timeout_s: float = 30.0
 ) -> tuple[QuorumView, QuorumView]:
-    """One look before the change, and one after it."""
+    """One poll before the change, and one after it."""
 
     async def run() -> tuple[QuorumView, QuorumView]:
         async with _behind_proxies() as (_, proxies):

@@ -28,7 +28,7 @@ from tests.client.views import (
 
 BEFORE = NOW - 1500
 THEN = well(mark=90, at=BEFORE)
-"""The first look at three voters: everything up to 90 is committed."""
+"""The first poll at three voters: everything up to 90 is committed."""
 KAFKAS = [node(node_id, runs_controller=True) for node_id in (2, 3)]
 
 
@@ -187,7 +187,7 @@ class _Looks:
 def test_it_waits_until_the_voter_that_was_down_has_caught_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stopping, "LOOKS_APART_S", 0)
+    monkeypatch.setattr(stopping, "POLLS_APART_S", 0)
     down = _quorum(replica(1), replica(2), replica(3, fetched=-1), others=[KAFKAS[0], gone(3)])
     again = _quorum(
         *(replica(voter, fetched=NOW + 1500) for voter in (1, 2, 3)), mark=100, others=KAFKAS

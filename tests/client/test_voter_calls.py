@@ -104,7 +104,7 @@ def test_a_page_that_is_not_served_is_a_caution() -> None:
 def test_may_stop_says_no_where_the_quorum_itself_looks_well(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stopping, "LOOKS_APART_S", 0.0)
+    monkeypatch.setattr(stopping, "POLLS_APART_S", 0.0)
 
     class Target:
         access: Any = type("Access", (), {"timeout_s": 10})

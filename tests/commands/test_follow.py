@@ -125,7 +125,7 @@ def test_the_next_segment_is_followed(directory: Path, follow: type[Followed]) -
 def test_a_batch_that_does_not_follow_on_is_shown_as_by_a_dump_of_the_whole_file(
     directory: Path, follow: type[Followed], offset: int, epoch: int, damage: str
 ) -> None:
-    """The batch before it was shown by an earlier look."""
+    """The batch before it was shown by an earlier poll."""
     log = directory / "__cluster_metadata-0" / LOG
     running = follow(directory)
     assert running.record()["data"]["name"] == "old"
@@ -149,7 +149,7 @@ def test_a_last_batch_whose_bytes_come_late_is_shown_once_as_damage_and_once_who
     running = follow(directory)
     assert running.record()["data"]["name"] == "old"
     half = running.entry()
-    assert (half["kind"], half["valid"]) == ("batch", False), "two looks saw the same"
+    assert (half["kind"], half["valid"]) == ("batch", False), "two polls saw the same"
     while running.entry().get("damage") != "corrupt":
         pass
     with log.open("r+b") as file:

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.properties import decode
-from kraftool.node.standalone import default_release, look, prepare
+from kraftool.node.standalone import default_release, existing, prepare
 from kraftool.raft.names import Endpoint
 from tests.commands.conftest import PATIENCE_S, Run
 from tests.support.ports import HOST, free_ports
@@ -100,7 +100,7 @@ def test_a_directory_that_names_the_data_of_another_is_refused(
 
     monkeypatch.setattr("kraftool.commands.node_standalone.run_to_end", started)
     original, copy = tmp_path / "original", tmp_path / "copy"
-    prepare(look(str(original)), listen=Endpoint(HOST, 9093), release=default_release())
+    prepare(existing(str(original)), listen=Endpoint(HOST, 9093), release=default_release())
     if is_moved:
         original.rename(copy)
     else:

@@ -138,7 +138,7 @@ def check_entries(data: bytes, selection: Selection, tail: int | None) -> None:
 
 
 class _Observer:
-    """Notes the places of what it sees."""
+    """FileFindings the places of what it sees."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[int, int, bool]] = []

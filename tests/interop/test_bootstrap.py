@@ -178,7 +178,7 @@ def _until(
     last: list[QuorumReport] = []
 
     def probe() -> QuorumReport | None:
-        last[:] = [quorum_report(runner.run(watcher.look()))]
+        last[:] = [quorum_report(runner.run(watcher.poll()))]
         return last[0] if holds(last[0]) else None
 
     try:

@@ -49,7 +49,7 @@ class Recorder:
     def look(self, count: int) -> None:
         for _ in range(count):
             began = time.monotonic()
-            picture = self._loop.run_until_complete(self._watcher.look())
+            picture = self._loop.run_until_complete(self._watcher.poll())
             assert picture.view is not None, "a live quorum is watched"
             self.looks.append((picture.at_ms, picture.view))
             rest = EVERY_S - (time.monotonic() - began)

@@ -14,7 +14,7 @@ from kraftool.sim import report as report_module
 from kraftool.sim import run as run_module
 from kraftool.sim.candidacy import Chance
 from kraftool.sim.chances import Chances, Failures
-from kraftool.sim.conditions import ConditionError, Conditions, StartPace, partition
+from kraftool.sim.conditions import ConditionError, Conditions, CutLink, StartPace, partition
 from kraftool.sim.document import simulate_election_document
 from kraftool.sim.patience import horizon_ms, unhurried
 from kraftool.sim.report import Report, VoterChangeAnswer, simulate
@@ -28,14 +28,14 @@ def scenario(text: str) -> Scenario:
     return parse_scenario(text.encode(), "test")
 
 
-def chances(text: str, cut: frozenset[tuple[int, int]] = frozenset()) -> dict[int, Chance]:
+def chances(text: str, cut: frozenset[CutLink] = frozenset()) -> dict[int, Chance]:
     parsed = scenario(text)
     conditions = Conditions(down=frozenset(parsed.down), cut=cut)
     return {chance.node: chance for chance in Chances(parsed.case).all(conditions)}
 
 
 def report(
-    text: str, *, runs: int = 20, cut: frozenset[tuple[int, int]] = frozenset(), delay_ms: int = 5
+    text: str, *, runs: int = 20, cut: frozenset[CutLink] = frozenset(), delay_ms: int = 5
 ) -> Report:
     parsed = scenario(text)
     conditions = Conditions(down=frozenset(parsed.down), cut=cut, delay_ms=delay_ms)
@@ -207,7 +207,7 @@ def test_voters_are_changed_and_the_quorum_looked_at_again() -> None:
     parsed = scenario(
         "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {voters: []}}\nvoters: [1, 2, 3]"
     )
-    conditions = Conditions(adding=(4,), removing=(1,))
+    conditions = Conditions(added_voters=(4,), removed_voters=(1,))
     result = simulate(parsed.case, conditions, seed=0, runs=5)
     assert [(change.node_id, change.kind, change.is_done) for change in result.changes] == [
         (1, "remove", True),
@@ -219,7 +219,7 @@ def test_voters_are_changed_and_the_quorum_looked_at_again() -> None:
 
 def test_static_voters_cannot_be_changed() -> None:
     parsed = scenario(f"kraftVersion: 0\n{EQUAL}")
-    result = simulate(parsed.case, Conditions(removing=(3,)), seed=0, runs=3)
+    result = simulate(parsed.case, Conditions(removed_voters=(3,)), seed=0, runs=3)
     assert result.changes[0].answers == (
         VoterChangeAnswer(error_name="UNSUPPORTED_VERSION", runs=3),
     )

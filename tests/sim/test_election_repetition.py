@@ -60,7 +60,7 @@ def cases() -> list[tuple[str, Any, Conditions]]:
         ("no delay", equal, Conditions(delay_ms=0)),
         ("wiped", wiped(equal, 3), Conditions()),
         ("witness", witness(equal, 3), Conditions(down=frozenset([1]))),
-        ("removed", equal, Conditions(removing=(1,))),
+        ("removed", equal, Conditions(removed_voters=(1,))),
     ]
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from kraftool.spark.audit.examine import AuditedDirectory
-    from kraftool.spark.audit.roots import Item
+    from kraftool.spark.audit.roots import AuditUnit
 
 QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 VOTERS = (2, 3, 4)
@@ -65,7 +65,7 @@ def audited(spark: SparkSession, *roots: Path | str, **wanted: Any) -> Told:
         return Told(json.loads(b"".join(json_document(audit_document(run.model, run.lists())))))
 
 
-def by_each_command(item: Item, ignored_codes: tuple[str, ...] = ()) -> AuditedDirectory:
+def by_each_command(item: AuditUnit, ignored_codes: tuple[str, ...] = ()) -> AuditedDirectory:
     """A directory that each command reads by itself, so that they share nothing."""
     from kraftool.reports.verify.log import verify_logs
     from kraftool.spark.audit import examine

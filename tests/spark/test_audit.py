@@ -94,7 +94,7 @@ def findings_of_audit(findings: Iterable[dict[str, Any]], path: str) -> set[tupl
 
 def examined_alone(*roots: Path) -> dict[str, list[dict[str, Any]]]:
     """The findings of each directory as a task of the audit finds them, in the document's form."""
-    items = find(list(map(str, roots))).items
+    items = find(list(map(str, roots))).units
     return {item[0].directory.name: json_value(examine_item(item).findings) for item in items}
 
 

@@ -14,7 +14,7 @@ from kraftool.directory.log_reader import summarize
 from kraftool.reports.verify import snapshot_compare
 from kraftool.spark.audit.directory_pass import read_once
 from kraftool.spark.audit.examine import AuditedDirectory, examine
-from kraftool.spark.audit.roots import Item, find
+from kraftool.spark.audit.roots import AuditUnit, find
 from tests.spark.audit_cases import by_each_command
 from tests.spark.history_logs import (
     cleaned_log,
@@ -38,8 +38,8 @@ def _result(audited: AuditedDirectory) -> object:
     )
 
 
-def _items(root: Path) -> list[Item]:
-    return list(find([str(root)]).items)
+def _items(root: Path) -> list[AuditUnit]:
+    return list(find([str(root)]).units)
 
 
 def test_of_fixtures_both_find_the_same() -> None:

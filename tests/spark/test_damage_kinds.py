@@ -39,7 +39,7 @@ def _quorum(into: Path, name: str) -> Path:
 def _weighty(folder: Path) -> set[Place]:
     """The places of errors and warnings, as the audit has them."""
     items = find([str(folder)])
-    members = tuple(in_company([examine(item) for item in items.items]))
+    members = tuple(in_company([examine(item) for item in items.units]))
     several = (*(member.findings for member in members), items.findings)
     compared = compare(ClusterUnit(name="cluster", members=members)).findings
     return {

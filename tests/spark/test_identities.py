@@ -62,7 +62,7 @@ def test_of_a_log_that_is_not_known_whole_nothing_is_said() -> None:
 
 
 def test_the_batches_of_a_whole_log_are_known_whatever_snapshots_it_has() -> None:
-    items = find([str(FIXTURES / "kafka-4.3.0")]).items
+    items = find([str(FIXTURES / "kafka-4.3.0")]).units
     for item in items:
         looked = examine(item)
         assert looked.examined is not None
@@ -70,13 +70,13 @@ def test_the_batches_of_a_whole_log_are_known_whatever_snapshots_it_has() -> Non
         if log is not None:
             assert looked.batches is not None, item[0].directory.name
             assert len(looked.batches.offsets) == log.batches
-    damaged = find([str(FIXTURES / "damaged/flipped-bit-in-record")]).items
+    damaged = find([str(FIXTURES / "damaged/flipped-bit-in-record")]).units
     assert [examine(item).batches for item in damaged] == [None] * len(damaged)
     assert damaged
 
 
 def test_a_large_directory_has_a_task_by_itself_and_small_ones_share() -> None:
-    (item,) = find([str(SINGLE)]).items
+    (item,) = find([str(SINGLE)]).units
     small = [item] * 1000
     tasks = deal(small, 2)
     assert [one.number for task in tasks for one in task] == list(range(1000))
@@ -88,12 +88,12 @@ def test_a_large_directory_has_a_task_by_itself_and_small_ones_share() -> None:
 
 
 def test_few_directories_have_a_task_each() -> None:
-    (item,) = find([str(SINGLE)]).items
+    (item,) = find([str(SINGLE)]).units
     assert [len(task) for task in deal([item] * 3, 2)] == [1, 1, 1]
 
 
 def test_a_directory_is_the_same_whether_it_is_read_once_or_by_each_command() -> None:
-    items = find([str(FIXTURES / "damaged"), str(FIXTURES / "kafka-4.3.0")]).items
+    items = find([str(FIXTURES / "damaged"), str(FIXTURES / "kafka-4.3.0")]).units
     assert len(items) > 10
     for item in items:
         one, three = examine(item, ("KT-LOG-CRC",)), by_each_command(item, ("KT-LOG-CRC",))

@@ -12,7 +12,7 @@ pytest.importorskip("pyspark")
 
 from kraftool.arrow import search
 from kraftool.arrow.search import find_fleet
-from kraftool.arrow.search_steps import FolderLook, Look, SearchResult
+from kraftool.arrow.search_steps import FolderStep, SearchResult, SearchStep
 from kraftool.spark.listing import ListingJob
 from tests.spark.audit_cases import audited
 from tests.spark.tables_support import InProcess, run
@@ -28,15 +28,15 @@ QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 
 @pytest.fixture
 def jobs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Take every folder for one of another machine, and note the looks of each job."""
+    """Take every folder for one of another machine, and note the steps of each job."""
     taken: list[int] = []
     listed = ListingJob.__call__
 
-    def counted(job: ListingJob, looks: Sequence[Look]) -> list[SearchResult]:
-        taken.append(len(looks))
-        return listed(job, looks)
+    def counted(job: ListingJob, steps: Sequence[SearchStep]) -> list[SearchResult]:
+        taken.append(len(steps))
+        return listed(job, steps)
 
-    monkeypatch.setattr(search, "is_far", lambda look: True)
+    monkeypatch.setattr(search, "is_far", lambda step: True)
     monkeypatch.setattr(search, "JOB_FROM", 2)
     monkeypatch.setattr(ListingJob, "__call__", counted)
     return taken
@@ -49,17 +49,17 @@ def test_a_job_finds_the_fleet_that_the_driver_finds(spark: SparkSession, jobs: 
 
 
 @pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 100])
-def test_results_are_in_the_order_of_the_looks_whichever_task_has_them(
+def test_results_are_in_the_order_of_the_steps_whichever_task_has_them(
     tmp_path: Path, count: int
 ) -> None:
     for number in range(count):
         (tmp_path / f"{number}").mkdir()
-    looks = [
-        FolderLook(root=str(tmp_path), path=f"{number}", depth=1, options="")
+    steps = [
+        FolderStep(root=str(tmp_path), path=f"{number}", depth=1, options="")
         for number in range(count)
     ]
     session: Any = InProcess()
-    results = ListingJob(lambda: session)(looks)
+    results = ListingJob(lambda: session)(steps)
     names = [found.empty.name for found in results if found.empty is not None]
     assert names == [str(tmp_path / f"{number}") for number in range(count)]
 

@@ -136,7 +136,7 @@ def test_a_log_that_was_read_up_is_not_opened_until_it_changes(
     os.utime(live.log, ns=(1, 1))
     reader = _reader(live.path, tmp_path / "state")
     end = _step(reader, reader.initialOffset())
-    assert _step(reader, end) == end  # a look that sees nothing new
+    assert _step(reader, end) == end  # a poll that sees nothing new
     opened: list[str] = []
     of = logs.Logs.segments
 

@@ -230,12 +230,12 @@ def test_a_log_that_vanishes_while_it_is_read_leaves_no_part_of_it(
     directory(root / "two", batches(0, 20), node=2)
     real = work._lost
 
-    def after_the_look(splits: Any) -> set[str]:
+    def after_the_read(splits: Any) -> set[str]:
         if _log(one).exists():
             _log(one).rename(tmp_path / "kept.log")
         return real(splits)
 
-    monkeypatch.setattr(work, "_lost", after_the_look)
+    monkeypatch.setattr(work, "_lost", after_the_read)
     report = run(root, out)
     assert report.unreadable
     tables = read_tables(out)
@@ -257,11 +257,11 @@ def test_a_log_that_is_cut_while_it_is_read_is_read_by_the_next_run(
     _append(one, batches(100, 20))
     real = work._lost
 
-    def after_the_look(splits: Any) -> set[str]:
+    def after_the_read(splits: Any) -> set[str]:
         os.truncate(_log(one), len(batches(0, 10)))
         return real(splits)
 
-    monkeypatch.setattr(work, "_lost", after_the_look)
+    monkeypatch.setattr(work, "_lost", after_the_read)
     run(root, out)
     assert len(read_tables(out)["records"]) == 100
     monkeypatch.undo()

@@ -22,7 +22,7 @@ from kraftool.tui.app import WatchApp
 from kraftool.tui.frame import PictureSource
 from kraftool.tui.view import View
 from kraftool.tui.views import VIEWS
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.picture import NO_HISTORY, Picture, WatchHistory
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown
@@ -68,7 +68,7 @@ class Still:
 
     def _picture(self) -> Picture:
         looks = tuple(
-            DirectoryLook(path=directory, at_ms=AT_MS, stamp=(self.number,))
+            DirectoryReading(path=directory, at_ms=AT_MS, stamp=(self.number,))
             for directory in self.sources.directories
         )
         return Picture(
@@ -83,7 +83,7 @@ class Still:
         show(self._picture())
         await asyncio.Event().wait()
 
-    def look_now(self) -> None:
+    def poll_now(self) -> None:
         """A file has changed."""
         self.number += 1
         if self._show is not None:

@@ -16,7 +16,7 @@ from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.net.api_versions import Offered
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import Endpoint, ReplicaKey
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.picture import Picture
 from kraftool.watching.poll_history import Remembering
 from kraftool.watching.sources import Sources
@@ -154,7 +154,7 @@ def _read_replica(
 # --- pictures ---------------------------------------------------------------------------------
 
 
-def pictures(name: str, directories: tuple[DirectoryLook, ...] = ()) -> tuple[Picture, ...]:
+def pictures(name: str, directories: tuple[DirectoryReading, ...] = ()) -> tuple[Picture, ...]:
     """The pictures that a watcher of that quorum would have given."""
     remembering = Remembering()
     return tuple(
@@ -193,5 +193,5 @@ class Replayed:
         self._shown = len(self.given) - 2
         self._news.set()
 
-    def look_now(self) -> None:
+    def poll_now(self) -> None:
         self.looks += 1

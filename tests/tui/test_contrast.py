@@ -69,7 +69,7 @@ def test_every_painted_text_has_the_contrast_that_wcag_asks_for(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     paths = [damaged(tmp_path), *copied(tmp_path, 1, 3)]
-    looks = tuple(DirectoryWatch(path).look(60) for path in paths)
+    looks = tuple(DirectoryWatch(path).read(60) for path in paths)
     watcher = Replayed([Picture(at_ms=AT_MS, directories=looks)], Sources(directories=tuple(paths)))
 
     async def run() -> list[str]:

@@ -129,7 +129,7 @@ def test_a_file_that_changed_after_it_was_verified_is_marked(folder: Path) -> No
             assert "changed since" not in shown(pilot)
             later = (AT_MS + 1000) * 1_000_000  # than it was verified, whatever the clock says
             os.utime(folder / path / "meta.properties", ns=(later, later))
-            watcher.look_now()
+            watcher.poll_now()
             await settled(pilot)
             assert "changed since" in shown(pilot)
 

@@ -27,7 +27,7 @@ _CHECKPOINT = "__cluster_metadata-0/00000000000000000203-0000000003.checkpoint"
 
 def _seen(view: str, *paths: str, size: tuple[int, int] = (80, 24)) -> list[str]:
     """The lines of a view of these directories, the title first."""
-    looks = tuple(DirectoryWatch(path).look(60) for path in paths)
+    looks = tuple(DirectoryWatch(path).read(60) for path in paths)
     picture = Picture(at_ms=AT_MS, directories=looks)
     watcher = Replayed([picture], Sources(directories=paths))
     lines: list[str] = []

@@ -80,12 +80,12 @@ def test_the_log_of_the_leader_is_followed(leader: Leader) -> None:
         async with dashboard(watcher, "log") as pilot:
             view = pilot.app.query_one(LogScreen)
             assert view.lines.rows[-1].offset == 222
-            watcher.look_now()
+            watcher.poll_now()
             await settled(pilot)
             assert leader.read == 1, "nothing was written meanwhile"
             leader.log.write_bytes(leader.data)
             watcher.history = history(224)
-            watcher.look_now()
+            watcher.poll_now()
             await settled(pilot)
             assert view.lines.rows[-1].offset == 223
             assert view.lines.is_at_end
@@ -105,7 +105,7 @@ def test_the_cursor_stays_on_its_record_when_the_leaders_log_is_read_anew(leader
             assert view.lines.row.offset == 219
             leader.log.write_bytes(leader.data)
             watcher.history = history(224)
-            watcher.look_now()
+            watcher.poll_now()
             await settled(pilot)
             assert view.lines.row.offset == 219
             assert view.as_json()["endOffset"] == 224
@@ -137,7 +137,7 @@ def test_the_state_of_the_leader_is_followed(leader: Leader) -> None:
             assert view.as_json()["offset"] == 223
             leader.log.write_bytes(leader.data)
             watcher.history = history(224)
-            watcher.look_now()
+            watcher.poll_now()
             await settled(pilot)
             assert view.as_json()["offset"] == 224
         assert leader.let_go == leader.read == 2
@@ -154,7 +154,7 @@ def test_the_timeline_has_the_leaders_log_and_without_one_what_was_seen(leader: 
             assert "3 elections" in shown(pilot)
             leader.is_there = False
             watcher.history = history(224)
-            watcher.look_now()
+            watcher.poll_now()
             await settled(pilot)
             assert "nobody tells its log" in shown(pilot)
             assert [event["epoch"] for event in view.as_json()["events"]] == [4]
@@ -170,7 +170,7 @@ def test_a_quorum_without_a_leader_is_told_and_asked_again(leader: Leader) -> No
         async with dashboard(watcher, "log") as pilot:
             assert "nobody tells its log" in shown(pilot)
             leader.is_there = True
-            watcher.look_now()
+            watcher.poll_now()
             await settled(pilot)
             assert pilot.app.query_one(LogScreen).lines.rows[-1].offset == 222
             assert "nobody tells its log" not in shown(pilot)

@@ -316,7 +316,7 @@ def test_new_records_are_followed_unless_the_cursor_is_elsewhere_or_it_is_paused
         batch = next(following)
         with log.open("ab") as out:
             out.write(batch.data)
-        app_of(pilot).watcher.look_now()
+        app_of(pilot).watcher.poll_now()
         await settled(pilot)
         return batch
 
@@ -367,7 +367,7 @@ def test_a_truncation_is_told_and_marked_where_it_happened(tmp_path: Path) -> No
             batch.data[:12] + (9).to_bytes(4, "big") + batch.data[16:] for batch in whole[25:28]
         )
         log.write_bytes(b"".join(batch.data for batch in whole[:25]) + others)
-        app_of(pilot).watcher.look_now()
+        app_of(pilot).watcher.poll_now()
         await settled(pilot)
         words = f"truncated: the records from offset {first} on are no longer in the log"
         assert words in told(pilot)

@@ -12,7 +12,7 @@ from kraftool.tui.screens.log import LogScreen
 from kraftool.tui.screens.state import StateScreen
 from kraftool.tui.source_choice import PlaceView
 from kraftool.watching.directory import DirectoryWatch
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.picture import Picture
 from kraftool.watching.sources import Sources
 from tests.tui.dashboards import QUORUM, look_at, press, settled, shown
@@ -24,12 +24,12 @@ OLD, NEW = (str(QUORUM / f"node-{node}/data") for node in (1, 2))
 SIZE = (120, 30)
 
 
-def _looks(*paths: str, lock: LockState) -> tuple[DirectoryLook, ...]:
-    return tuple(replace(DirectoryWatch(path).look(60), lock=lock) for path in paths)
+def _readings(*paths: str, lock: LockState) -> tuple[DirectoryReading, ...]:
+    return tuple(replace(DirectoryWatch(path).read(60), lock=lock) for path in paths)
 
 
 def _watcher(*paths: str, lock: LockState = LockState.FREE) -> Replayed:
-    looks = _looks(*paths, lock=lock)
+    looks = _readings(*paths, lock=lock)
     picture = Picture(at_ms=looks[0].at_ms, directories=looks)
     return Replayed([picture], Sources(directories=paths))
 

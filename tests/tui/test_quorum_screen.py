@@ -75,10 +75,10 @@ def test_the_picture_of_the_docs_is_what_it_shows() -> None:
 def test_directories_look_as_they_did(fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(fixtures_dir)
     looks = tuple(
-        replace(DirectoryWatch(f"kafka-4.3.0/dynamic-quorum/node-{number}/data").look(), at_ms=0)
+        replace(DirectoryWatch(f"kafka-4.3.0/dynamic-quorum/node-{number}/data").read(), at_ms=0)
         for number in (1, 2, 3, 4)
     )
-    at_ms = max(directory_look.last_timestamp or 0 for directory_look in looks)
+    at_ms = max(reading.last_timestamp or 0 for reading in looks)
     history = Remembering().take(at_ms, None, looks)
     picture = Picture(at_ms=at_ms, directories=looks, history=history)
 

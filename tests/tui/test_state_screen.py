@@ -239,11 +239,11 @@ def test_a_directory_that_grows_is_followed_at_its_newest_state_only(tmp_path: P
     async def body(pilot: Pilot[None], view: StateScreen) -> None:
         assert state(view).end_offset == 223
         log.write_bytes(data)
-        app_of(pilot).watcher.look_now()
+        app_of(pilot).watcher.poll_now()
         await settled(pilot)
         assert state(view).end_offset == 224
         await press(pilot, "comma")
-        app_of(pilot).watcher.look_now()
+        app_of(pilot).watcher.poll_now()
         await settled(pilot)
         assert state(view).end_offset == 223
 

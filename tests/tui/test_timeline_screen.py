@@ -18,7 +18,7 @@ from kraftool.tui.widgets.lines import Lines
 from kraftool.watching.child_process import apart
 from kraftool.watching.picture import ObservedElection, WatchHistory
 from kraftool.watching.task import Task
-from kraftool.watching.timelines import TimelineLook, read_timeline
+from kraftool.watching.timelines import TimelineReading, read_timeline
 from tests.tui.dashboards import (
     DAMAGED,
     PATIENCE_S,
@@ -72,7 +72,7 @@ def test_elections_that_are_known_are_shown_while_the_logs_are_read(
 ) -> None:
     goes_on = threading.Event()
 
-    def waiting(*arguments: Any) -> TimelineLook:
+    def waiting(*arguments: Any) -> TimelineReading:
         goes_on.wait(PATIENCE_S)
         return read_timeline(*arguments)
 
@@ -98,7 +98,9 @@ def test_large_logs_are_read_by_another_process_with_the_same_result(
 ) -> None:
     asked = []
 
-    def apart_(function: Callable[..., TimelineLook], *arguments: Any, task: Task) -> TimelineLook:
+    def apart_(
+        function: Callable[..., TimelineReading], *arguments: Any, task: Task
+    ) -> TimelineReading:
         asked.append(function)
         return apart(function, *arguments, task=task)
 

@@ -20,7 +20,7 @@ from kraftool.sim.report import Report, without_runs
 from kraftool.tui.app import WatchApp
 from kraftool.tui.screens import what_if as what_if_module
 from kraftool.tui.screens.what_if import WhatIfScreen
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.outage import OutageQuestion, answer, case_of_directories
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
@@ -158,7 +158,7 @@ def test_s_takes_other_chance_and_says_which(folder: Path) -> None:
 
 def test_d_goes_from_live_nodes_to_directories(folder: Path) -> None:
     paths = tuple(copied(folder, 2, 3, 4))
-    looks = tuple(DirectoryLook(path=path, at_ms=0) for path in paths)
+    looks = tuple(DirectoryReading(path=path, at_ms=0) for path in paths)
     picture = replace(pictures("healthy")[-1], directories=looks)
     watcher = Replayed([picture], Sources(directories=paths))
 

@@ -8,7 +8,7 @@ import pytest
 
 from kraftool.client.health import health
 from kraftool.client.model import QuorumView
-from kraftool.client.thresholds import LOOKS_APART_S
+from kraftool.client.thresholds import POLLS_APART_S
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.findings.finding import Severity
@@ -82,7 +82,7 @@ def test_partial_results_are_what_doctor_says_of_single_directories(fixtures_dir
 
 @pytest.mark.parametrize("name", ["healthy", "leader-killed", "no-leader", "uncommitted-voter"])
 def test_live_nodes_are_judged_as_quorum_health_judges_them(name: str) -> None:
-    """By the newest look, and one that was taken long enough before."""
+    """By the newest poll, and one that was taken long enough before."""
     given = [picture.view for picture in pictures(name)]
     judged = live_health(pictures(name)[-1])
     now = given[-1]
@@ -96,7 +96,7 @@ def test_live_nodes_are_judged_as_quorum_health_judges_them(name: str) -> None:
     older = [
         view
         for view in given
-        if view is not None and asked_ms(now) - asked_ms(view) >= LOOKS_APART_S * 1000
+        if view is not None and asked_ms(now) - asked_ms(view) >= POLLS_APART_S * 1000
     ]
     assert judged.findings == health(older[-1], now).findings
 

@@ -14,9 +14,9 @@ from kraftool.storage.entry import Entry, EntryPlace
 from kraftool.storage.lock import Lock, LockState
 from kraftool.storage.paths import open_path
 from kraftool.storage.source import FileSource
-from kraftool.watching import segment_look
+from kraftool.watching import watched_segment
 from kraftool.watching.directory import DirectoryWatch
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import quorum_report
 from kraftool.watching.voter_state import Commit
@@ -32,8 +32,8 @@ def directory(fixtures_dir: Path, tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def _looks(fixtures_dir: Path, *nodes: int) -> tuple[DirectoryLook, ...]:
-    return tuple(DirectoryWatch(str(fixtures_dir / QUORUM.format(node))).look() for node in nodes)
+def _readings(fixtures_dir: Path, *nodes: int) -> tuple[DirectoryReading, ...]:
+    return tuple(DirectoryWatch(str(fixtures_dir / QUORUM.format(node))).read() for node in nodes)
 
 
 def _positions(path: Path) -> list[int]:
@@ -42,7 +42,7 @@ def _positions(path: Path) -> list[int]:
 
 
 def test_a_look_tells_what_dump_tells(fixtures_dir: Path) -> None:
-    look = _looks(fixtures_dir, 2)[0]
+    look = _readings(fixtures_dir, 2)[0]
     assert look.node.node_id == 2
     assert look.node.directory_id == "vuSe5hpCRzWlSfeete_vAw"
     assert look.quorum_state is not None
@@ -66,7 +66,7 @@ def test_a_look_tells_what_dump_tells(fixtures_dir: Path) -> None:
 
 
 def test_directories_together_tell_of_the_quorum(fixtures_dir: Path) -> None:
-    report = quorum_report(Picture(at_ms=0, directories=_looks(fixtures_dir, 1, 2, 3, 4)))
+    report = quorum_report(Picture(at_ms=0, directories=_readings(fixtures_dir, 1, 2, 3, 4)))
     assert not report.is_live
     assert (report.leader_id, report.epoch) == (2, 3)
     assert report.voters.commit is Commit.COMMITTED
@@ -97,7 +97,7 @@ def test_a_voter_set_that_only_one_directory_has_is_not_committed(
             with FileSource(str(log)) as source:
                 cut = batch_with(source, 80)
             os.truncate(log, cut.position)
-        looks.append(DirectoryWatch(str(copy)).look())
+        looks.append(DirectoryWatch(str(copy)).read())
     report = quorum_report(Picture(at_ms=0, directories=tuple(looks)))
     assert report.voters.commit is Commit.UNCOMMITTED
     assert sorted(voter.id for voter in report.voters.before) == [1, 2, 3, 4]
@@ -123,14 +123,14 @@ def test_only_what_is_new_is_read(directory: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(FileSource, "read_at", noted)
     watch = DirectoryWatch(str(directory))
-    first = watch.look()
+    first = watch.read()
     read.clear()
-    again = watch.look()
+    again = watch.read()
     assert read == [], "nothing changed"
     assert again.stamp == first.stamp
     with log.open("ab") as file:
         file.write(whole[middle:])
-    last = watch.look()
+    last = watch.read()
     assert last.log_end_offset == 224
     assert last.stamp != first.stamp
     assert first.log_end_offset is not None
@@ -149,12 +149,12 @@ def batch_with(source: FileSource, offset: int) -> RecordBatch:
 
 def test_a_log_that_was_truncated_is_read_again(directory: Path) -> None:
     watch = DirectoryWatch(str(directory))
-    assert watch.look().log_end_offset == 224
+    assert watch.read().log_end_offset == 224
     log = directory / LOG
     with FileSource(str(log)) as source:
         first = batch_with(source, 69)
     os.truncate(log, first.position)
-    look = watch.look()
+    look = watch.read()
     assert look.log_end_offset == 69
     assert [leader_change.epoch for leader_change in look.leader_changes] == [1, 2], (
         "and forgets what was in it"
@@ -164,10 +164,10 @@ def test_a_log_that_was_truncated_is_read_again(directory: Path) -> None:
 def test_a_last_batch_that_lost_its_end_is_no_longer_counted(directory: Path) -> None:
     """Its header is still there, as after a loss of power."""
     watch = DirectoryWatch(str(directory))
-    assert watch.look().log_end_offset == 224
+    assert watch.read().log_end_offset == 224
     log = directory / LOG
     os.truncate(log, log.stat().st_size - 10)
-    look = watch.look()
+    look = watch.read()
     assert look.log_end_offset == 223
     assert "is damaged from position" in look.problem
 
@@ -177,11 +177,11 @@ def test_a_torn_end_is_told_and_goes_when_the_rest_comes(directory: Path) -> Non
     whole = log.read_bytes()
     log.write_bytes(whole[:-10])
     watch = DirectoryWatch(str(directory))
-    look = watch.look()
+    look = watch.read()
     assert look.log_end_offset == 223
     assert "is damaged from position" in look.problem
     log.write_bytes(whole)
-    look = watch.look()
+    look = watch.read()
     assert (look.log_end_offset, look.problem) == (224, "")
 
 
@@ -195,29 +195,29 @@ def test_half_a_batch_of_a_running_node_is_damage_once_two_looks_see_it(
     last = _positions(log)[-1]
     log.write_bytes(whole[:last])
     watch = DirectoryWatch(str(directory))
-    assert watch.look().problem == ""
+    assert watch.read().problem == ""
     for more in (10, 20):
         log.write_bytes(whole[: last + more])
-        problem = watch.look().problem
+        problem = watch.read().problem
         assert problem == ("" if more == 10 else f"{log.name} is damaged from position {last} on")
     log.write_bytes(whole)
-    assert watch.look().problem == ""
+    assert watch.read().problem == ""
 
 
 def test_a_large_segment_shows_its_end_at_once_and_its_elections_in_time(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found by the index, as Kafka finds it; the rest is looked through in slices."""
-    monkeypatch.setattr(segment_look, "_TAIL", 1000)
-    monkeypatch.setattr(segment_look, "_SLICE", 4000)
+    monkeypatch.setattr(watched_segment, "_TAIL", 1000)
+    monkeypatch.setattr(watched_segment, "_SLICE", 4000)
     watch = DirectoryWatch(str(directory))
-    first = watch.look(budget_s=0)
+    first = watch.read(budget_s=0)
     assert first.log_end_offset == 224
     assert not first.is_complete
     assert first.leader_changes == ()
     look = first
     while not look.is_complete:
-        look = watch.look()
+        look = watch.read()
     assert [leader_change.epoch for leader_change in look.leader_changes] == [1, 2, 3]
     assert look.voters is not None
     assert look.voters.offset == 80
@@ -230,7 +230,7 @@ def test_a_batch_with_a_wrong_crc_ends_the_log(directory: Path) -> None:
     data = bytearray(log.read_bytes())
     data[following - 1] ^= 1
     log.write_bytes(data)
-    look = DirectoryWatch(str(directory)).look()
+    look = DirectoryWatch(str(directory)).read()
     assert look.log_end_offset == 204
     assert f"is damaged from position {damaged} on" in look.problem
 
@@ -238,37 +238,37 @@ def test_a_batch_with_a_wrong_crc_ends_the_log(directory: Path) -> None:
 def test_damage_before_the_end_of_a_large_segment_is_reported(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segment_look, "_TAIL", 1000)
-    monkeypatch.setattr(segment_look, "_SLICE", 4000)
+    monkeypatch.setattr(watched_segment, "_TAIL", 1000)
+    monkeypatch.setattr(watched_segment, "_SLICE", 4000)
     log = directory / LOG
     damaged, following = _positions(log)[1:3]
     data = bytearray(log.read_bytes())
     data[following - 1] ^= 1
     log.write_bytes(data)
-    look = (watch := DirectoryWatch(str(directory))).look(budget_s=0)
+    look = (watch := DirectoryWatch(str(directory))).read(budget_s=0)
     assert look.log_end_offset == 224
     while not look.is_complete:
-        look = watch.look()
+        look = watch.read()
     assert f"is damaged from position {damaged} on" in look.problem
 
 
 def test_an_index_that_lies_is_not_believed(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segment_look, "_TAIL", 1000)
+    monkeypatch.setattr(watched_segment, "_TAIL", 1000)
     index = directory / LOG.replace(".log", ".index")
     index.write_bytes((100).to_bytes(4, "big") + (777).to_bytes(4, "big"))
-    assert DirectoryWatch(str(directory)).look().log_end_offset == 224
+    assert DirectoryWatch(str(directory)).read().log_end_offset == 224
 
 
 def test_what_is_no_directory_is_a_problem_and_may_come_later(
     directory: Path, tmp_path: Path
 ) -> None:
     watch = DirectoryWatch(str(tmp_path / "later"))
-    assert watch.look().problem == "no such file or directory"
+    assert watch.read().problem == "no such file or directory"
     shutil.move(directory, tmp_path / "later")
-    assert watch.look().problem == ""
-    file = DirectoryWatch(str(tmp_path / "later" / LOG)).look()
+    assert watch.read().problem == ""
+    file = DirectoryWatch(str(tmp_path / "later" / LOG)).read()
     assert (file.problem, file.is_readable) == ("it is not a directory", False)
 
 
@@ -282,7 +282,7 @@ def test_damage_is_a_problem_and_no_error(
         if path.is_file() and path.name != "SOURCE":
             target = next(directory.rglob(path.name), directory / LOG)
             shutil.copy(path, target)
-    look = DirectoryWatch(str(directory)).look()
+    look = DirectoryWatch(str(directory)).read()
     assert look.problem
     assert look.node.node_id in (2, None)
 
@@ -290,7 +290,7 @@ def test_damage_is_a_problem_and_no_error(
 def test_every_directory_that_kafka_left_can_be_looked_at(fixtures_dir: Path) -> None:
     seen = 0
     for path in sorted(fixtures_dir.glob("kafka-*/*/node-*/data")):
-        look = DirectoryWatch(str(path)).look()
+        look = DirectoryWatch(str(path)).read()
         listed = [entry for entry in open_path(str(path)).entries() if isinstance(entry, Entry)]
         assert any(entry.place is EntryPlace.ROOT for entry in listed)
         assert look.node.node_id is not None, path

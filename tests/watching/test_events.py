@@ -1,4 +1,4 @@
-"""What is reported to have happened between one look and the next."""
+"""What is reported to have happened between one poll and the next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kraftool.raft.names import OffsetAndEpoch
 from kraftool.reports.findings.status import Status
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory import DirectoryWatch
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.events import EventDetector
 from kraftool.watching.number_words import age
 from kraftool.watching.picture import Picture
@@ -36,7 +36,7 @@ def _events(*views: QuorumView) -> list[tuple[Status, str]]:
     ]
 
 
-def _looks(*looks: DirectoryLook) -> list[str]:
+def _readings(*looks: DirectoryReading) -> list[str]:
     detector = EventDetector()
     return [event.reason for look in looks for event in detector.take(look.at_ms, None, [look])]
 
@@ -191,7 +191,7 @@ def test_events_are_bounded_and_the_newest_stay() -> None:
 
 def test_elections_of_a_real_log_are_events_the_newest_first(fixtures_dir: Path) -> None:
     path = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data"
-    look = DirectoryWatch(str(path)).look()
+    look = DirectoryWatch(str(path)).read()
     history = Remembering().take(look.at_ms, None, (look,))
     report = quorum_report(Picture(at_ms=look.at_ms, directories=(look,), history=history))
     assert [event.reason for event in report.events] == [
@@ -202,12 +202,12 @@ def test_elections_of_a_real_log_are_events_the_newest_first(fixtures_dir: Path)
 
 
 def test_what_happens_in_a_directory_is_told() -> None:
-    first = DirectoryLook(path="data", at_ms=1, log_end_offset=200, lock=LockState.HELD)
+    first = DirectoryReading(path="data", at_ms=1, log_end_offset=200, lock=LockState.HELD)
     stopped = replace(first, lock=LockState.FREE)
     cut = replace(stopped, log_end_offset=150)
     broken = replace(cut, problem="its log is damaged")
-    assert _looks(first, first) == []
-    assert _looks(first, stopped, cut, broken, cut, replace(cut, lock=LockState.HELD)) == [
+    assert _readings(first, first) == []
+    assert _readings(first, stopped, cut, broken, cut, replace(cut, lock=LockState.HELD)) == [
         "data: its process exited, nobody holds its lock",
         "data: its log end went back from 200 to 150",
         "data: its log is damaged",
@@ -219,14 +219,14 @@ def test_what_happens_in_a_directory_is_told() -> None:
 def test_a_directory_that_comes_back_has_no_new_snapshot() -> None:
     """It was unreadable for a look, and its snapshots are the old ones."""
     snapshots = (OffsetAndEpoch(0, 0), OffsetAndEpoch(80, 1))
-    first = DirectoryLook(path="data", at_ms=1, log_end_offset=200, snapshots=snapshots)
-    away = DirectoryLook(path="data", at_ms=2, problem="permission denied", is_readable=False)
+    first = DirectoryReading(path="data", at_ms=1, log_end_offset=200, snapshots=snapshots)
+    away = DirectoryReading(path="data", at_ms=2, problem="permission denied", is_readable=False)
     newer = replace(first, snapshots=(*snapshots, OffsetAndEpoch(190, 1)))
-    assert _looks(first, away, replace(first, at_ms=3)) == [
+    assert _readings(first, away, replace(first, at_ms=3)) == [
         "data: permission denied",
         "data can be read again",
     ]
-    assert _looks(first, away, newer)[-1] == "data: new snapshot at offset 190"
+    assert _readings(first, away, newer)[-1] == "data: new snapshot at offset 190"
 
 
 def test_no_age_is_negative() -> None:

@@ -106,13 +106,13 @@ def test_metadata_is_read_whole_once_and_then_only_what_came() -> None:
 
     async def body(target: Target, view: QuorumView) -> None:
         watch = MetadataWatch(target)
-        first = await asyncio.to_thread(watch.look, view, Task())
+        first = await asyncio.to_thread(watch.read, view, Task())
         assert first.cluster is not None
         assert first.unobserved == ""
         assert any(request.name == "FetchSnapshot" for request in leader.asked)
         assert {request.replica_id for request in leader.asked} == {-1}, "nobody's replica"
         leader.asked.clear()
-        second = await asyncio.to_thread(watch.look, view, Task())
+        second = await asyncio.to_thread(watch.read, view, Task())
         assert {(request.name, request.offset) for request in leader.asked} == {
             ("Fetch", leader.end)
         }
@@ -133,12 +133,12 @@ def test_without_a_leader_it_says_so_and_asks_again_at_once() -> None:
     async def body(target: Target, view: QuorumView) -> None:
         gone = leader.view(leads=False)
         leader.epoch += 1
-        reading = await asyncio.to_thread(MetadataWatch(target).look, gone, Task())
+        reading = await asyncio.to_thread(MetadataWatch(target).read, gone, Task())
         leader.epoch -= 1
         assert reading.cluster is None
         assert "no node leads" in reading.unobserved
         assert reading.is_due(reading.at_ms)
-        read = await asyncio.to_thread(MetadataWatch(target).look, view, Task())
+        read = await asyncio.to_thread(MetadataWatch(target).read, view, Task())
         assert not read.is_due(read.at_ms + read.took_ms)
         assert not live_health(_picture(gone), reading).is_well
 
@@ -150,7 +150,7 @@ def test_reading_ends_with_the_view() -> None:
         task = Task()
         task.stop()
         with pytest.raises(StoppedError):
-            await asyncio.to_thread(MetadataWatch(target).look, view, task)
+            await asyncio.to_thread(MetadataWatch(target).read, view, task)
 
     _with(ScriptedLeader(FOLDER), body)
 

@@ -13,7 +13,7 @@ from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.status import Status
 from kraftool.watching.checkup import DoctorCheckup, Doctored
 from kraftool.watching.directory import DirectoryWatch
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
 from kraftool.watching.poll_history import Remembering
@@ -47,7 +47,7 @@ def test_a_note_keeps_the_title_from_being_green() -> None:
 
 def test_a_stale_directory_is_a_warning_of_the_title(fixtures_dir: Path) -> None:
     paths = [fixtures_dir / f"kafka-4.3.0/dynamic-quorum/node-{node_id}/data" for node_id in (1, 2)]
-    looks = tuple(DirectoryWatch(str(path)).look(60) for path in paths)
+    looks = tuple(DirectoryWatch(str(path)).read(60) for path in paths)
     overview = Overview()
     overview.take(Picture(at_ms=looks[0].at_ms, directories=looks))
     assert overview.status is Status.WARN
@@ -55,7 +55,7 @@ def test_a_stale_directory_is_a_warning_of_the_title(fixtures_dir: Path) -> None
 
 
 def test_unexamined_directories_keep_the_title_of_a_live_quorum_from_being_green() -> None:
-    looks = (DirectoryLook(path="data", at_ms=1, log_end_offset=100),)
+    looks = (DirectoryReading(path="data", at_ms=1, log_end_offset=100),)
     overview = Overview()
     overview.take(Picture(at_ms=NOW, view=well()))
     assert overview.loud == ()
@@ -67,7 +67,7 @@ def test_unexamined_directories_keep_the_title_of_a_live_quorum_from_being_green
 
 
 def test_a_log_that_has_just_got_stuck_is_a_finding_before_the_quorum_view_says_so_itself() -> None:
-    """Health takes two looks for it, the sentence of the Quorum view needs three seconds."""
+    """Health takes two polls for it, the sentence of the Quorum view needs three seconds."""
     overview, remembering = Overview(), Remembering()
     codes = []
     for second in range(6):

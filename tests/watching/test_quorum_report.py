@@ -13,7 +13,7 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.csv_text import csv_rows, csv_text
 from kraftool.reports.text.json_document import json_object, json_value
 from kraftool.watching import summary
-from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.document import watch_document
 from kraftool.watching.export import json_text
 from kraftool.watching.picture import Picture
@@ -302,7 +302,7 @@ def test_witnesses_alone_elect_no_controller() -> None:
 
 
 def test_a_directory_whose_name_is_no_utf_8_can_be_exported() -> None:
-    look = DirectoryLook(path=os.fsdecode(b"data-\xff"), at_ms=0, problem="it is gone")
+    look = DirectoryReading(path=os.fsdecode(b"data-\xff"), at_ms=0, problem="it is gone")
     report = quorum_report(Picture(at_ms=0, directories=(look,)))
     assert report.statements
     document = watch_document(report)

@@ -12,7 +12,7 @@ from kraftool.directory.file_report import FileReport, read_file
 from kraftool.storage.entry import Entry
 from kraftool.storage.lock import LockState
 from kraftool.watching import files as files_module
-from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
+from kraftool.watching.files import DirectoryFiles, FileReading, WatchedFiles
 from kraftool.watching.task import StoppedError, Task
 
 _LOG = "__cluster_metadata-0/00000000000000000000.log"
@@ -26,11 +26,11 @@ def directory(fixtures_dir: Path, tmp_path: Path) -> Path:
 
 
 def _look(directory: Path) -> DirectoryFiles:
-    (directory_files,) = WatchedFiles().look([str(directory)])
+    (directory_files,) = WatchedFiles().read([str(directory)])
     return directory_files
 
 
-def _file(directory_files: DirectoryFiles, name: str) -> FileLook:
+def _file(directory_files: DirectoryFiles, name: str) -> FileReading:
     return next(file for file in directory_files.files if file.path.endswith(name))
 
 
@@ -70,14 +70,14 @@ def test_no_segment_is_read_and_a_file_only_when_it_changed(
 
     monkeypatch.setattr(files_module, "read_file", noted)
     files = WatchedFiles()
-    files.look([str(directory)])
+    files.read([str(directory)])
     assert not [path for path in read if path.endswith((".log", "3.checkpoint"))]
     assert "quorum-state" in read
     read.clear()
-    files.look([str(directory)])
+    files.read([str(directory)])
     assert read == []
     (directory / "__cluster_metadata-0" / "quorum-state").write_text("{")
-    (directory_files,) = files.look([str(directory)])
+    (directory_files,) = files.read([str(directory)])
     assert read == ["quorum-state"]
     assert [finding.code for finding in _file(directory_files, "quorum-state").findings] == [
         "KT-DIR-QUORUM-STATE"
@@ -93,7 +93,7 @@ def test_what_a_removal_left_is_told(directory: Path) -> None:
 
 
 def test_a_directory_that_is_not_there_says_so_and_the_others_are_listed(directory: Path) -> None:
-    gone, there = WatchedFiles().look(["/no/such/directory", str(directory)])
+    gone, there = WatchedFiles().read(["/no/such/directory", str(directory)])
     assert gone.files == ()
     assert "no such file or directory" in gone.problems[0]
     assert there.problems == ()
@@ -102,7 +102,7 @@ def test_a_directory_that_is_not_there_says_so_and_the_others_are_listed(directo
 
 def test_damaged_files_are_listed_like_any_other(fixtures_dir: Path) -> None:
     paths = [str(path) for path in sorted((fixtures_dir / "damaged").rglob("*")) if path.is_file()]
-    looks = WatchedFiles().look(paths)
+    looks = WatchedFiles().read(paths)
     assert len(looks) == len(paths)
     assert all(directory_files.files or directory_files.problems for directory_files in looks)
 
@@ -113,7 +113,7 @@ def test_each_directory_is_a_partial_result(fixtures_dir: Path) -> None:
     partial: list[tuple[DirectoryFiles, ...]] = []
     task = Task()
     task.take_partial = partial.append
-    looks = WatchedFiles().look(paths, task)
+    looks = WatchedFiles().read(paths, task)
     assert len(paths) > 1
     assert partial == [looks[: number + 1] for number in range(len(paths))]
 
@@ -122,4 +122,4 @@ def test_a_listing_that_is_not_wanted_ends(fixtures_dir: Path) -> None:
     task = Task()
     task.stop()
     with pytest.raises(StoppedError):
-        WatchedFiles().look([str(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data")], task)
+        WatchedFiles().read([str(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data")], task)

@@ -91,8 +91,10 @@ def _audit(paths: list[str]) -> None:
     from kraftool.spark.audit.examine import examine
     from kraftool.spark.audit.roots import find
 
-    for item in find(paths).items:
-        audited = examine(item)
+    found = find(paths)
+    # A revision before units had their name called them items.
+    for unit in getattr(found, "items", ()) or found.units:
+        audited = examine(unit)
         print(audited.summary.name, audited.summary.finding_counts, audited.ignored)
         for finding in audited.findings:
             print(" ", finding)

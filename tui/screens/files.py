@@ -23,7 +23,7 @@ from kraftool.tui.findings import MEANINGS, SIGNS, finding_rows, joined, place, 
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.child_process import apart
-from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
+from kraftool.watching.files import DirectoryFiles, FileReading, WatchedFiles
 from kraftool.watching.files_document import FilesView, WatchedDirectory
 from kraftool.watching.number_words import age
 from kraftool.watching.picture import Picture
@@ -72,7 +72,7 @@ class FilesScreen(TaskView):
     def show(self, picture: Picture) -> None:
         self._at_ms = picture.at_ms
         pairs = zip(picture.directories, currencies(picture), strict=True)
-        self._stale = {directory_look.path: current.stale for directory_look, current in pairs}
+        self._stale = {reading.path: current.stale for reading, current in pairs}
         if picture.stamp != self._stamp:
             self._stamp = picture.stamp
             self._list()
@@ -88,7 +88,7 @@ class FilesScreen(TaskView):
             task.begin("listing files")
             task.take_partial = partial(self.call_later, self._take_partly, task)
             self.opening(task)
-        self.work("list", lambda: (attempt(lambda: self._files.look(paths, task)),), self._take)
+        self.work("list", lambda: (attempt(lambda: self._files.read(paths, task)),), self._take)
 
     def _take_partly(self, task: Task, directories: tuple[DirectoryFiles, ...]) -> None:
         if self._listing is task:
@@ -153,12 +153,12 @@ class FilesScreen(TaskView):
         stale = self._stale.get(root.path)
         return f"▲ stale: {stale}" if stale else ", ".join(root.words())
 
-    def _label(self, file: FileLook) -> str:
+    def _label(self, file: FileReading) -> str:
         """Without the folder that all are in; of long numbers the end, where there is no room."""
         name = file.path.rpartition("/")[2]
         return shortened(name) if self.columns < _NARROW else name
 
-    def _file_verdict(self, of: DirectoryFiles, file: FileLook) -> Text:
+    def _file_verdict(self, of: DirectoryFiles, file: FileReading) -> Text:
         verification = self._verified.get(of.path)
         findings = self._findings_of(of, file)
         if findings or verification is None:
@@ -177,7 +177,7 @@ class FilesScreen(TaskView):
 
     # --- what is under the cursor -------------------------------------------------------------
 
-    def _findings_of(self, of: DirectoryFiles, file: FileLook | None) -> tuple[Finding, ...]:
+    def _findings_of(self, of: DirectoryFiles, file: FileReading | None) -> tuple[Finding, ...]:
         """Of a file, or of the whole directory; before it was verified, those of small files."""
         verification = self._verified.get(of.path)
         if verification is None:
@@ -185,7 +185,7 @@ class FilesScreen(TaskView):
             return tuple(finding for one in files for finding in one.findings)
         return verification.findings if file is None else verification.of(file.name)
 
-    def _under_cursor(self) -> tuple[DirectoryFiles, FileLook | None] | None:
+    def _under_cursor(self) -> tuple[DirectoryFiles, FileReading | None] | None:
         key = self.query_one("#files-table", ReportTable).cursor_key
         for directory in self._directories:
             if key is not None and key.partition("\0")[0] == directory.path:
@@ -211,7 +211,7 @@ class FilesScreen(TaskView):
         self._draw_details()
 
     def _title(
-        self, directory: DirectoryFiles, file: FileLook | None, findings: Sequence[Finding]
+        self, directory: DirectoryFiles, file: FileReading | None, findings: Sequence[Finding]
     ) -> Text:
         name = directory.path if file is None else file.path
         verification = self._verified.get(directory.path)

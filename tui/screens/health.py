@@ -118,7 +118,7 @@ class HealthScreen(TaskView):
             else:
                 self._metadata = self.watch_app.overview.metadata = health
 
-        self.work("metadata", lambda: (attempt(lambda: watch.look(view, task)),), then)
+        self.work("metadata", lambda: (attempt(lambda: watch.read(view, task)),), then)
 
     def on_unmount(self) -> None:
         if self._reading is not None:

@@ -33,7 +33,7 @@ from kraftool.watching.child_process import apart
 from kraftool.watching.picture import NO_HISTORY, Picture
 from kraftool.watching.result import Failed, attempt
 from kraftool.watching.task import Task
-from kraftool.watching.timelines import TimelineLook, read_timeline, seen_timeline
+from kraftool.watching.timelines import TimelineReading, read_timeline, seen_timeline
 
 _AGAIN_S = 3.0
 _LARGE = 8 << 20
@@ -68,7 +68,7 @@ class TimelineScreen(TaskView):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._look: TimelineLook | None = None
+        self._look: TimelineReading | None = None
         self._shown: tuple[Event, ...] = ()
         self._axis: TimeAxis | None = None
         self._span = TimeSpan(0, 1)
@@ -110,12 +110,12 @@ class TimelineScreen(TaskView):
         if not self.sources.directories and not live:
             seen = seen_timeline(picture.history)
             if self._look is None or self._look.timeline.events != seen.events:
-                self._take(TimelineLook(timeline=seen, missing="no node has answered yet"))
+                self._take(TimelineReading(timeline=seen, missing="no node has answered yet"))
         elif stamp != self._stamp and not self.is_working and self._is_time():
             self._stamp = stamp
             if self._look is None and picture.history.elections:
                 # What is known without the logs, until they are read.
-                self._take(TimelineLook(timeline=seen_timeline(picture.history), is_whole=False))
+                self._take(TimelineReading(timeline=seen_timeline(picture.history), is_whole=False))
             self.action_read()
         self._draw()
 
@@ -136,21 +136,21 @@ class TimelineScreen(TaskView):
         )
         is_apart = size > _LARGE and sources.target is None
 
-        def reading(task: Task) -> TimelineLook:
+        def reading(task: Task) -> TimelineReading:
             if is_apart:
                 return apart(read_timeline, sources.directories, task=task)
             return read_timeline(sources.directories, task, sources, view)
 
-        def read(task: Task) -> TimelineLook | Failed:
+        def read(task: Task) -> TimelineReading | Failed:
             look = attempt(lambda: reading(task))
             if isinstance(look, Failed) and not sources.directories:
                 # Without a leader nobody tells a log; what was seen of elections is known still.
-                return TimelineLook(timeline=seen_timeline(history), missing=look.reason)
+                return TimelineReading(timeline=seen_timeline(history), missing=look.reason)
             return look
 
         self.begin("timeline", read, self._take)
 
-    def _take(self, look: TimelineLook | Failed) -> None:
+    def _take(self, look: TimelineReading | Failed) -> None:
         self._read_at = time.monotonic()
         if isinstance(look, Failed):
             self._problem = look.reason

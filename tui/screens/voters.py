@@ -66,7 +66,7 @@ class VotersScreen(TaskView):
     def show(self, picture: Picture) -> None:
         self._at_ms = picture.at_ms
         pairs = zip(picture.directories, currencies(picture), strict=True)
-        self._stale = {directory_look.path for directory_look, current in pairs if current.stale}
+        self._stale = {reading.path for reading, current in pairs if current.stale}
         new_changes = changes(picture)
         if new_changes != self._changes and not self.is_working:
             if self._board is None and picture.view is not None:

@@ -14,7 +14,7 @@ from kraftool.reports.findings.kinds import KINDS
 MOST_ALIKE = 20
 
 
-class Notes:
+class FileFindings:
     """Collects what is found in one file."""
 
     def __init__(self, file: str) -> None:
@@ -50,7 +50,7 @@ class Notes:
                 )
             )
 
-    def findings(self) -> tuple[Finding, ...]:
+    def all(self) -> tuple[Finding, ...]:
         more = [
             self._kinds[code].at(
                 self.file, f"{count - MOST_ALIKE} more such places", count=count - MOST_ALIKE

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kraftool.decoders.json_marks import Count, Moment
+from kraftool.decoders.json_marks import Count
 from kraftool.image.image import Provenance
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.findings.finding import Finding
@@ -29,31 +29,7 @@ from kraftool.reports.state.entity_objects import (
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.state.summary import StateCounts, state_counts
 from kraftool.reports.text.json_document import JsonLines, json_line, plain_line
-from kraftool.reports.text.json_form import form
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProvenanceObject:
-    """Up to where a state goes."""
-
-    offset: int
-    """The state has seen the records below this offset; a snapshot of it would have this name."""
-    last_offset: int
-    """-1 before the first record."""
-    last_epoch: int
-    last_timestamp: Moment
-    """When the leader appended that record's batch."""
-
-
-@form
-def provenance_object(provenance: Provenance) -> ProvenanceObject:
-    return ProvenanceObject(
-        offset=provenance.offset,
-        last_offset=provenance.last_offset,
-        last_epoch=provenance.last_epoch,
-        last_timestamp=provenance.last_timestamp,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

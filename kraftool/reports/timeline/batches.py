@@ -147,7 +147,7 @@ def decode(file: str, batch: RecordBatch) -> Content:
             if key == PARTITION_TYPE:
                 counted.count += 1
             if data is not None and fault is None:
-                counted.look(key, data)
+                counted.take(key, data)
             if fault is not None or data is None or key not in _SHOWN:
                 continue
             if key == PARTITION_CHANGE_TYPE and not _tells(data):
@@ -169,8 +169,8 @@ class PartitionCount:
         self._created: set[str] = set()
         self._of_topics: dict[str, list[int]] = {}
 
-    def look(self, key: int | None, data: dict[str, Any]) -> None:
-        """Look at a record that was decoded."""
+    def take(self, key: int | None, data: dict[str, Any]) -> None:
+        """Take a record that was decoded."""
         if key == TOPIC_TYPE:
             self._created.add(data["topicId"])
         elif key == PARTITION_TYPE:

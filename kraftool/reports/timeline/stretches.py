@@ -131,7 +131,7 @@ class StretchReader:
         counted = PartitionCount()
         for name, value in chain.from_iterable(self._values.read(batch)):
             if (key := _COUNTED.get(name)) is not None:
-                counted.look(key, value)
+                counted.take(key, value)
         counted.count = count
         return counted.watched(batch.last_offset, batch.header.base_timestamp)
 

@@ -11,13 +11,13 @@ from kraftool.decoders.batch import CONTROL, Record, RecordBatch
 from kraftool.decoders.control import BY_ID, ControlRecordType, read_key
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.log_record import position_in_file
-from kraftool.reports.files.finding_limits import Notes
+from kraftool.reports.files.finding_limits import FileFindings
 from kraftool.reports.findings.kinds import log as log_kinds
 
 _OF_SNAPSHOTS = (ControlRecordType.SNAPSHOT_HEADER, ControlRecordType.SNAPSHOT_FOOTER)
 
 
-def check_batch(notes: Notes, batch: RecordBatch) -> None:
+def check_batch(findings: FileFindings, batch: RecordBatch) -> None:
     """Check a batch's header against what KRaft leaders write."""
     header = batch.header
     if (
@@ -30,7 +30,7 @@ def check_batch(notes: Notes, batch: RecordBatch) -> None:
     position, offset = batch.position, header.base_offset
     if header.attributes & 7:
         text = "the batch is compressed"
-        notes.add(
+        findings.add(
             log_kinds.BATCH_FORM,
             text,
             position=position,
@@ -46,7 +46,7 @@ def check_batch(notes: Notes, batch: RecordBatch) -> None:
             for bit, word in ((0x08, "LogAppendTime"), (0x10, "transactional"), (0x40, "compacted"))
             if rest & bit
         ] or [f"{rest:#06x}"]
-        notes.add(
+        findings.add(
             log_kinds.BATCH_FORM,
             "attributes that KRaft never sets",
             position=position,
@@ -56,7 +56,7 @@ def check_batch(notes: Notes, batch: RecordBatch) -> None:
         )
     producer = (header.producer_id, header.producer_epoch, header.base_sequence)
     if producer != (-1, -1, -1):
-        notes.add(
+        findings.add(
             log_kinds.BATCH_FORM,
             "the batch has a producer",
             position=position,
@@ -66,7 +66,7 @@ def check_batch(notes: Notes, batch: RecordBatch) -> None:
             found=", ".join(map(str, producer)),
         )
     if header.base_timestamp != header.max_timestamp:
-        notes.add(
+        findings.add(
             log_kinds.BATCH_FORM,
             "a batch has one time, that of its append",
             position=position,
@@ -77,7 +77,7 @@ def check_batch(notes: Notes, batch: RecordBatch) -> None:
         )
     if header.record_count <= 0:
         text = "a batch without records"
-        notes.add(
+        findings.add(
             log_kinds.BATCH_FORM,
             text,
             position=position,
@@ -87,7 +87,7 @@ def check_batch(notes: Notes, batch: RecordBatch) -> None:
             found=str(header.record_count),
         )
     elif header.last_offset_delta != header.record_count - 1:
-        notes.add(
+        findings.add(
             log_kinds.BATCH_FORM,
             "not as many records as offsets",
             position=position,
@@ -98,16 +98,16 @@ def check_batch(notes: Notes, batch: RecordBatch) -> None:
         )
 
 
-def check_records(notes: Notes, batch: RecordBatch) -> None:
+def check_records(findings: FileFindings, batch: RecordBatch) -> None:
     """Check each record of a batch; what ends the reading of it is in the summary."""
     time, due = batch.header.base_timestamp, batch.base_offset
     is_control, append_time = batch.is_control, batch.timestamp_type != "CreateTime"
     try:
         for record in batch.shared_records():
             if (record.timestamp != time and not append_time) or record.headers:
-                _refused(notes, batch, record)
+                _refused(findings, batch, record)
             if record.offset != due:
-                notes.add(
+                findings.add(
                     log_kinds.BATCH_FORM,
                     "a record has another offset than its place in the batch",
                     position=position_in_file(batch, record),
@@ -117,17 +117,17 @@ def check_records(notes: Notes, batch: RecordBatch) -> None:
                     found=str(record.offset - batch.base_offset),
                 )
             if is_control:
-                _control(notes, batch, record)
+                _control(findings, batch, record)
             due += 1
     except DecodeError:
         return
 
 
-def _refused(notes: Notes, batch: RecordBatch, record: Record) -> None:
+def _refused(findings: FileFindings, batch: RecordBatch, record: Record) -> None:
     position, offset = position_in_file(batch, record), record.offset
     delta = record.timestamp - batch.header.base_timestamp
     if delta:
-        notes.add(
+        findings.add(
             log_kinds.RECORD_FORM,
             "the record has its own time",
             position=position,
@@ -137,7 +137,7 @@ def _refused(notes: Notes, batch: RecordBatch, record: Record) -> None:
             found=str(delta),
         )
     if record.headers:
-        notes.add(
+        findings.add(
             log_kinds.RECORD_FORM,
             "the record has headers",
             position=position,
@@ -148,7 +148,7 @@ def _refused(notes: Notes, batch: RecordBatch, record: Record) -> None:
         )
 
 
-def _control(notes: Notes, batch: RecordBatch, record: Record) -> None:
+def _control(findings: FileFindings, batch: RecordBatch, record: Record) -> None:
     try:
         kind = BY_ID.get(read_key(record.key))
     except DecodeError:
@@ -158,9 +158,9 @@ def _control(notes: Notes, batch: RecordBatch, record: Record) -> None:
     position, offset = position_in_file(batch, record), record.offset
     if kind.is_transaction_marker:
         text = f"{kind.label} is a marker of topics' transactions, which the raft reader refuses"
-        notes.add(log_kinds.RECORD_FORM, text, position=position, offset=offset)
+        findings.add(log_kinds.RECORD_FORM, text, position=position, offset=offset)
     elif kind in _OF_SNAPSHOTS:
-        notes.add(
+        findings.add(
             log_kinds.BATCH_FORM,
             f"{kind.label} does not belong in a log",
             position=position,

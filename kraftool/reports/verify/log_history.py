@@ -14,7 +14,7 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.decoders.schema import NEWEST_RELEASE
 from kraftool.directory.voter_history import Origin, VoterHistory
-from kraftool.reports.files.finding_limits import Notes
+from kraftool.reports.files.finding_limits import FileFindings
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters.form import HIGHEST_KRAFT_VERSION, voter_faults
@@ -38,28 +38,30 @@ class ControlRecordChecks:
     leaders: dict[int, Led] = field(default_factory=dict)
     """By epoch."""
 
-    def batch(self, notes: Notes, batch: RecordBatch, *, opens_epoch: bool) -> None:
+    def batch(self, findings: FileFindings, batch: RecordBatch, *, opens_epoch: bool) -> None:
         """Take in a control batch whose CRC holds."""
         first = True
         for record in batch.shared_records():
             item = decode_control(record)
             if first and opens_epoch and item.type != "LeaderChange":
-                epoch_start(notes, batch)
+                epoch_start(findings, batch)
             first = False
             if item.data is None:
                 continue
             position = position_in_file(batch, record)
             if item.type == "LeaderChange":
-                self._leader(notes, batch.epoch, item.data["leaderId"], record.offset, position)
+                self._leader(findings, batch.epoch, item.data["leaderId"], record.offset, position)
             elif item.type == "KRaftVoters":
-                _one_set(notes, item.data["voters"], record.offset, position)
+                _one_set(findings, item.data["voters"], record.offset, position)
 
-    def _leader(self, notes: Notes, epoch: int, leader: int, offset: int, position: int) -> None:
+    def _leader(
+        self, findings: FileFindings, epoch: int, leader: int, offset: int, position: int
+    ) -> None:
         before = self.leaders.get(epoch)
         if before is None and len(self.leaders) < _MOST:
             self.leaders[epoch] = Led(leader_id=leader, offset=offset)
         elif before is not None and before.leader_id != leader:
-            notes.add(
+            findings.add(
                 log_kinds.TWO_LEADERS,
                 f"epoch {epoch} had a leader at offset {before.offset}",
                 position=position,
@@ -70,20 +72,22 @@ class ControlRecordChecks:
             )
 
 
-def epoch_start(notes: Notes, batch: RecordBatch) -> None:
+def epoch_start(findings: FileFindings, batch: RecordBatch) -> None:
     text = f"epoch {batch.epoch} begins without a LeaderChange"
-    notes.add(log_kinds.EPOCH_START, text, position=batch.position, offset=batch.base_offset)
+    findings.add(log_kinds.EPOCH_START, text, position=batch.position, offset=batch.base_offset)
 
 
-def _one_set(notes: Notes, voters: list[dict[str, Any]], offset: int, position: int) -> None:
+def _one_set(
+    findings: FileFindings, voters: list[dict[str, Any]], offset: int, position: int
+) -> None:
     if not voters:
         text = "a voter set without voters"
-        notes.add(log_kinds.VOTERS, text, position=position, offset=offset)
+        findings.add(log_kinds.VOTERS, text, position=position, offset=offset)
     seen: set[int] = set()
     for voter in voters:
         # Which kraft.version holds here is not known where the log begins later.
         for fault in voter_faults(voter, None, seen):
-            notes.add(
+            findings.add(
                 log_kinds.VOTERS,
                 fault.reason,
                 position=position,

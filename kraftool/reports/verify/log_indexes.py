@@ -18,7 +18,7 @@ from kraftool.decoders.indexes import (
     TimeIndex,
     TimestampOffset,
 )
-from kraftool.reports.files.finding_limits import Notes
+from kraftool.reports.files.finding_limits import FileFindings
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
 
@@ -86,7 +86,7 @@ class OffsetIndexCheck:
     """
 
     def __init__(self, name: str, index: OffsetIndex) -> None:
-        self.notes = Notes(name)
+        self.findings = FileFindings(name)
         self.fitting = _Fitting(is_preallocated=index.zero_tail > 0)
         self._entries: Iterator[OffsetPosition] = index.entries()
         self._next = next(self._entries, None)
@@ -135,10 +135,10 @@ class OffsetIndexCheck:
         """
         gap = self._gap
         most = _COPIED_APART if self.fitting.is_preallocated else _GAP
-        if gap.size <= most or self.notes.findings():
+        if gap.size <= most or self.findings.all():
             return None
         return log_kinds.INDEX_DIFFERS.at(
-            self.notes.file,
+            self.findings.file,
             f"no entry points to {gap.size} bytes of the segment from this offset on",
             position=gap.entry * OFFSET_ENTRY_SIZE,
             offset=gap.offset,
@@ -150,7 +150,7 @@ class OffsetIndexCheck:
 
     def _wrong(self, entry: OffsetPosition, text: str, position: int | None = None) -> None:
         self.fitting.wrong(entry.offset)
-        self.notes.add(
+        self.findings.add(
             log_kinds.INDEX_DIFFERS,
             text,
             offset=entry.offset,
@@ -163,7 +163,7 @@ class TimeIndexCheck:
     """`.timeindex`: the batch with the offset has the time, and none before it is younger."""
 
     def __init__(self, name: str, index: TimeIndex) -> None:
-        self.notes = Notes(name)
+        self.findings = FileFindings(name)
         self.fitting = _Fitting(is_preallocated=index.zero_tail > 0)
         self._entries: Iterator[TimestampOffset] = index.entries()
         self._next = next(self._entries, None)
@@ -187,13 +187,13 @@ class TimeIndexCheck:
             text = "no batch of the segment reaches that offset"
             offset = self._next.offset
             self.fitting.wrong(offset)
-            self.notes.add(
+            self.findings.add(
                 log_kinds.INDEX_DIFFERS, text, offset=offset, field="offset", found=str(offset)
             )
 
     def _wrong(self, entry: TimestampOffset, text: str, timestamp: int) -> None:
         self.fitting.wrong(entry.offset)
-        self.notes.add(
+        self.findings.add(
             log_kinds.INDEX_DIFFERS,
             text,
             offset=entry.offset,

@@ -34,7 +34,7 @@ from kraftool.directory.file_report import (
 from kraftool.directory.log_reader import SpanObserver
 from kraftool.directory.native_reader import Taken
 from kraftool.reports.files.file_findings import FileView, file_findings
-from kraftool.reports.files.finding_limits import Notes
+from kraftool.reports.files.finding_limits import FileFindings
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.state.placed_records import kept_records
@@ -222,12 +222,12 @@ class DirectoryPass:
         if not self._indexes:
             self._waiting = 0
         trace = Trace(self._room) if self.is_stream and len(checks) < 2 else None
-        notes = Notes(entry.name)
+        findings = FileFindings(entry.name)
         self.replay.segment(name)
-        passing = _SegmentPass(self, notes, checks, trace, name.base_offset)
+        passing = _SegmentPass(self, findings, checks, trace, name.base_offset)
 
         def end(file: FileReport) -> Sequence[Finding]:
-            return self._passed(name, file, passing, notes, checks, trace)
+            return self._passed(name, file, passing, findings, checks, trace)
 
         return FileView((passing,), end)
 
@@ -236,7 +236,7 @@ class DirectoryPass:
         name: SegmentName,
         file: FileReport,
         passing: _SegmentPass,
-        notes: Notes,
+        findings: FileFindings,
         checks: list[IndexCheck],
         trace: Trace | None,
     ) -> Sequence[Finding]:
@@ -251,14 +251,14 @@ class DirectoryPass:
         for check in checks:
             check.end(whole=not passing.damaged)
             self._checked(check, whole=not passing.damaged)
-        return notes.findings()
+        return findings.all()
 
     def _checked(self, check: IndexCheck, *, whole: bool) -> None:
-        self.late += check.notes.findings()
+        self.late += check.findings.all()
         if isinstance(check, OffsetIndexCheck) and whole and (short := check.short()):
             self.short_indexes.append(short)
         if check.fitting.may_be_left:
-            self.left_indexes[check.notes.file] = check.fitting.is_preallocated
+            self.left_indexes[check.findings.file] = check.fitting.is_preallocated
 
     def wanted_from(self, offset: int) -> list[int]:
         """The offsets of snapshots that end in a segment or at its end."""
@@ -271,14 +271,14 @@ class _SegmentPass(SpanObserver):
     def __init__(
         self,
         directory: DirectoryPass,
-        notes: Notes,
+        findings: FileFindings,
         checks: list[IndexCheck],
         trace: Trace | None,
         base_offset: int,
     ) -> None:
         self.damaged = False
         self._directory = directory
-        self._notes = notes
+        self._findings = findings
         self._watchers: list[Callable[[int, int, int, int], None]] = [
             check.batch for check in checks
         ]
@@ -299,23 +299,23 @@ class _SegmentPass(SpanObserver):
                 directory.times.stop()
             return
         self._sound(item)
-        check_batch(self._notes, item)
-        check_records(self._notes, item)
+        check_batch(self._findings, item)
+        check_records(self._findings, item)
         opens_epoch = self._opens_epoch(item.epoch)
         if item.header.attributes & CONTROL:
             try:
-                directory.history.batch(self._notes, item, opens_epoch=opens_epoch)
+                directory.history.batch(self._findings, item, opens_epoch=opens_epoch)
             except KraftoolError:
                 return  # the summary tells what is wrong with the records
         elif opens_epoch:
-            epoch_start(self._notes, item)
+            epoch_start(self._findings, item)
 
     def plain(self, span: BatchSpan, taken: Taken) -> None:
         """Take batches of a span whose form is right, and which hold data."""
         at, end = taken.at, taken.end
         if self._opens_epoch(span.epoch):
-            epoch_start(self._notes, span.batch(at))
-        self._directory.replay.span(self._notes.file, span, at, end)
+            epoch_start(self._findings, span.batch(at))
+        self._directory.replay.span(self._findings.file, span, at, end)
         if self._looks_at_batches or span.last_offset + 1 >= self._due:
             self._look_at(span, at, end)
 
@@ -344,7 +344,7 @@ class _SegmentPass(SpanObserver):
         return opens_epoch
 
     def _sound(self, item: RecordBatch) -> None:
-        self._directory.replay.batch(self._notes.file, item)
+        self._directory.replay.batch(self._findings.file, item)
         self._passed(item)
 
     def _passed(self, item: RecordBatch) -> None:
@@ -364,7 +364,7 @@ class _SegmentPass(SpanObserver):
         while self._due <= after:
             if self._due > batch.base_offset:
                 self._directory.places[self._due] = SnapshotPlace(
-                    file=self._notes.file,
+                    file=self._findings.file,
                     position=batch.position,
                     inside=self._due < after,
                     epoch=batch.epoch,

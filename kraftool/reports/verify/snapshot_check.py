@@ -22,7 +22,7 @@ from kraftool.decoders.walk import Faulty, Item
 from kraftool.directory.log_reader import SpanObserver
 from kraftool.directory.native_reader import Taken
 from kraftool.image.image import MetadataImage
-from kraftool.reports.files.finding_limits import Notes
+from kraftool.reports.files.finding_limits import FileFindings
 from kraftool.reports.findings.finding import Finding, FindingKind
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as kinds
@@ -40,7 +40,7 @@ _PARTITION_FRAME = bytes((1, 3))
 _IN_THE_FIRST_BATCH = (_HEADER, _VERSION, _VOTERS)
 
 
-class _FormNotes(Notes):
+class _FormNotes(FileFindings):
     """The rules for batches are the log's; in a snapshot they have codes of their own."""
 
     def add(self, kind: FindingKind, text: str, **more: Any) -> None:
@@ -72,8 +72,8 @@ class SnapshotCheck(SpanObserver):
         """True if all of it could be read, so that its state is known."""
         self.batches = 0
         self._needs_level = needs_level
-        self._notes = _FormNotes(file)
-        self._rules = RecordRules(self._notes, offset or None)
+        self._findings = _FormNotes(file)
+        self._rules = RecordRules(self._findings, offset or None)
         self._controls: dict[str, dict[str, Any]] = {}
         self._footer: int | None = None
         self._has_data = False
@@ -108,7 +108,7 @@ class SnapshotCheck(SpanObserver):
             self.batches += item.batch is not None
             self.is_whole = self.is_whole and not item.fault.cuts
         elif self._counted():
-            check_batch(self._notes, item)
+            check_batch(self._findings, item)
             self._judged(item)
 
     def plain(self, span: BatchSpan, taken: Taken) -> None:
@@ -126,7 +126,7 @@ class SnapshotCheck(SpanObserver):
         """Judge a batch; `native` decodes one whose form is right."""
         if self._footer is not None:
             text = "a batch after the SnapshotFooter"
-            self._notes.add(kinds.FORM, text, position=batch.position, offset=batch.base_offset)
+            self._findings.add(kinds.FORM, text, position=batch.position, offset=batch.base_offset)
         try:
             if batch.is_control:
                 self._control_batch(batch)
@@ -140,7 +140,7 @@ class SnapshotCheck(SpanObserver):
         self._rules.begin_batch(batch)
         at = batch.base_offset
         if native is None:
-            check_records(self._notes, batch)
+            check_records(self._findings, batch)
         elif self._placed is not None and self._placed_batch(batch, native, self._placed):
             return
         else:
@@ -217,7 +217,7 @@ class SnapshotCheck(SpanObserver):
         self, kind: FindingKind, batch: RecordBatch, record: Record, text: str, **more: str
     ) -> None:
         position = position_in_file(batch, record)
-        self._notes.add(kind, text, position=position, offset=record.offset, **more)
+        self._findings.add(kind, text, position=position, offset=record.offset, **more)
 
     def _version(self, batch: RecordBatch, record: Record, level: int) -> None:
         if not 1 <= level <= HIGHEST_KRAFT_VERSION:
@@ -252,13 +252,13 @@ class SnapshotCheck(SpanObserver):
     def end(self) -> tuple[MetadataImage | None, tuple[Finding, ...]]:
         """The state, if all of it could be read, and what was found."""
         if not self.is_whole or not self.batches:
-            return None, self._notes.findings()
+            return None, self._findings.all()
         if self.controls.kraft_version and _VOTERS not in self._controls and self.offset:
             text = f"kraft.version {self.controls.kraft_version}, but no KRaftVoters"
-            self._notes.add(kinds.KRAFT_VERSION, text, position=0)
+            self._findings.add(kinds.KRAFT_VERSION, text, position=0)
         timestamp = self.controls.timestamp
         if timestamp is not None and timestamp < 0:
-            self._notes.add(
+            self._findings.add(
                 kinds.FORM,
                 "a time before all times",
                 position=0,
@@ -267,4 +267,4 @@ class SnapshotCheck(SpanObserver):
                 found=str(timestamp),
             )
         image = self._rules.end(needs_level=self._needs_level)
-        return image, self._notes.findings()
+        return image, self._findings.all()

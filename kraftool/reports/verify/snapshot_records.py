@@ -33,7 +33,7 @@ from kraftool.image.metadata_version import (
 from kraftool.image.placed import PlacedPiece
 from kraftool.image.replay import RecordValue, ReplayError
 from kraftool.image.topics import PartitionRegistration, Replicas
-from kraftool.reports.files.finding_limits import Notes
+from kraftool.reports.files.finding_limits import FileFindings
 from kraftool.reports.findings.kinds import snapshot as kinds
 from kraftool.reports.state.placed_records import PlacedRecords
 from kraftool.reports.verify.snapshot_partition import partition_faults
@@ -98,8 +98,8 @@ class _RecordPlaces:
 class RecordRules:
     """Takes in the records of one snapshot, in order."""
 
-    def __init__(self, notes: Notes, offset: int | None) -> None:
-        self._notes = notes
+    def __init__(self, findings: FileFindings, offset: int | None) -> None:
+        self._findings = findings
         self._offset = offset
         """The snapshot's, which is in its name; None where it has none, or 0."""
         self._delta = MetadataDelta(EMPTY)
@@ -177,7 +177,7 @@ class RecordRules:
 
     def _note(self, kind: Any, text: str, **more: str) -> None:
         position = self._places[self._index]
-        self._notes.add(kind, text, position=position, offset=self._at, **more)
+        self._findings.add(kind, text, position=position, offset=self._at, **more)
 
     def _order(self, name: str) -> None:
         rank = _RANK.get(name)
@@ -298,11 +298,11 @@ class RecordRules:
         image = self._delta.apply(Provenance())
         if needs_level and image.features.metadata_version is None:
             text = "no FeatureLevelRecord sets metadata.version"
-            self._notes.add(kinds.METADATA_VERSION, text)
+            self._findings.add(kinds.METADATA_VERSION, text)
         leaders = sorted(self._leaders.items(), key=itemgetter(0))
         for broker, (places, index, at, partition) in leaders:
             if broker not in image.cluster.brokers:
-                self._notes.add(
+                self._findings.add(
                     kinds.PARTITION,
                     f"{partition} is led by a broker that is not registered",
                     position=places[index],
@@ -314,7 +314,7 @@ class RecordRules:
             if resource.type == TOPIC and resource.name not in image.topics.by_name:
                 names = ", ".join(sorted(configs))
                 text = f"{names} of topic {resource.name}, which does not exist"
-                self._notes.add(kinds.TOPIC_CONFIG, text)
+                self._findings.add(kinds.TOPIC_CONFIG, text)
         return image
 
 

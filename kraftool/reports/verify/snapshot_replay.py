@@ -43,7 +43,7 @@ class Base:
 
 
 class NotingLoader(ImageLoader):
-    """Notes what was removed on the way, by which an error of Kafka's is known."""
+    """FileFindings what was removed on the way, by which an error of Kafka's is known."""
 
     by_itself = ImageLoader.by_itself | {_REMOVE}
 

@@ -9,11 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from kraftool.reports.doctor.model import Examination
-from kraftool.reports.fleet.model import (
-    ClusterSummary,
-    DirectorySummary,
-    ElectionDay,
-)
+from kraftool.reports.fleet.model import ClusterSummary, DirectorySummary, ElectionDay
 from kraftool.reports.text.json_forms import FindingCounts
 from kraftool.reports.text.times import utc
 from kraftool.spark.audit.audit_summary import voters_of

@@ -19,7 +19,7 @@ from kraftool.arrow.splits import packed
 from kraftool.arrow.untyped import pa
 from kraftool.spark.audit.examine import AuditedDirectory, examine
 from kraftool.spark.audit.log_families import NO_TRACES, Kin
-from kraftool.spark.audit.roots import Item, size_of
+from kraftool.spark.audit.roots import AuditUnit, size_of
 from kraftool.spark.job_progress import BeginStage
 from kraftool.spark.values import Row, parallelism, rows_of
 
@@ -41,13 +41,13 @@ class Examined:
     def __init__(
         self,
         spark: SparkSession,
-        items: Sequence[Item],
+        units: Sequence[AuditUnit],
         ignored_codes: frozenset[str],
         begin: BeginStage,
     ) -> None:
         self._spark = spark
         self.cores = parallelism(spark)
-        tasks = deal(items, self.cores)
+        tasks = deal(units, self.cores)
         begin("read", [*map(len, tasks)])
         task = partial(_examine_all, ignored_codes=ignored_codes)
         self.frame = rows_of(spark, tasks, task, _COLUMNS).persist(StorageLevel.DISK_ONLY)
@@ -61,12 +61,9 @@ class Examined:
 
     def keyed(self, keys: Mapping[int, str], *columns: str) -> DataFrame:
         """The directories that have a key, with it as bytes, and these columns."""
-        table = pa.table(
-            {
-                "number": pa.array(list(keys), pa.int32()),
-                "key": pa.array(list(map(key_bytes, keys.values())), pa.binary()),
-            }
-        )
+        numbers = pa.array(list(keys), pa.int32())
+        names = pa.array(list(map(key_bytes, keys.values())), pa.binary())
+        table = pa.table({"number": numbers, "key": names})
         named = broadcast(self._spark.createDataFrame(table))
         return self.frame.join(named, "number").select("key", *columns)
 
@@ -85,28 +82,28 @@ def key_text(key: bytes) -> str:
     return key.decode("utf-8", "surrogatepass")
 
 
-class ExaminedItem(NamedTuple):
+class NumberedUnit(NamedTuple):
     """A directory that a task examines."""
 
     number: int
-    item: Item
+    unit: AuditUnit
 
     @property
     def size(self) -> int:
         """The bytes that take about as long."""
-        return size_of(self.item) + _DIRECTORY
+        return size_of(self.unit) + _DIRECTORY
 
 
-def deal(items: Sequence[Item], cores: int) -> list[list[ExaminedItem]]:
-    """The items, the largest of which come first, on tasks: small ones share one."""
-    numbered = [ExaminedItem(*numbered) for numbered in enumerate(items)]
+def deal(units: Sequence[AuditUnit], cores: int) -> list[list[NumberedUnit]]:
+    """The units, the largest of which come first, on tasks: small ones share one."""
+    numbered = [NumberedUnit(*numbered) for numbered in enumerate(units)]
     share = sum(one.size for one in numbered) / (_TASKS_A_CORE * max(cores, 1))
     return list(packed(numbered, share))
 
 
-def _examine_all(task: Sequence[ExaminedItem], ignored_codes: frozenset[str]) -> Iterator[Row]:
-    for number, item in task:
-        audited = examine(item, ignored_codes)
+def _examine_all(task: Sequence[NumberedUnit], ignored_codes: frozenset[str]) -> Iterator[Row]:
+    for number, unit in task:
+        audited = examine(unit, ignored_codes)
         held = _kin(audited), audited.traces, replace(audited, traces=NO_TRACES)
         yield number, *map(pickle.dumps, held)
 

@@ -125,19 +125,11 @@ def versions_of(directories: DataFrame, level: str, name: str) -> tuple[VersionC
     """Return how many are at each level of a column, the newest first."""
     counted = (
         directories.where(f"{level} IS NOT NULL")
-        .groupBy(level)
+        .groupBy(expr(level).alias("level"))
         .agg(
             expr(f"coalesce(min(string({name})), string({level}))").alias("name"),
             expr("count(*)").alias("directories"),
             expr("count(DISTINCT cluster)").alias("clusters"),
         )
     )
-    return tuple(
-        VersionCount(
-            name=row["name"],
-            level=row[level],
-            directories=row["directories"],
-            clusters=row["clusters"],
-        )
-        for row in counted.orderBy(expr(level).desc()).collect()
-    )
+    return tuple(VersionCount(**row.asDict()) for row in counted.orderBy(expr("-level")).collect())

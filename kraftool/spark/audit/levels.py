@@ -76,11 +76,8 @@ def _rank(directory: AuditedDirectory) -> tuple[int, int]:
 
 
 def _metadata_version(directory: AuditedDirectory) -> _Level | None:
-    feature = (
-        directory.examined.summary.feature(METADATA_VERSION)
-        if directory.examined is not None
-        else None
-    )
+    examined = directory.examined
+    feature = examined.summary.feature(METADATA_VERSION) if examined is not None else None
     return (feature.level, feature.release, feature.offset) if feature is not None else None
 
 

@@ -12,7 +12,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, takewhile
 from os.path import dirname
 from typing import NamedTuple
 
@@ -306,16 +306,6 @@ def is_claimant(key: str, known: Mapping[str, Household]) -> bool:
     return not key.startswith("\0") and not known[key].is_piece
 
 
-def _common(one: str, other: str) -> int:
-    """Return how many folders two names begin with alike."""
-    count = 0
-    for mine, theirs in zip(one.split("/"), other.split("/"), strict=False):
-        if mine != theirs:
-            break
-        count += 1
-    return count
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSplit:
     """Two sets of directories under one cluster.id."""
@@ -399,17 +389,16 @@ def _by_folder(members: list[Kin]) -> list[list[Kin]]:
     """Copies of a whole cluster lie in folders of their own, each with several of its nodes."""
     if not _has_twins(members):
         return [members]
-    level = min(_common(one.name, other.name) for one, other in combinations(members, 2))
-    folders: dict[str, list[Kin]] = {}
-    for member in members:
-        folders.setdefault("/".join(member.name.split("/")[: level + 1]), []).append(member)
+    paths = [tuple(member.name.split("/")) for member in members]
+    level = len([*takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False))])
+    folders: dict[tuple[str, ...], list[Kin]] = {}
+    for path, member in zip(paths, members, strict=True):
+        folders.setdefault(path[: level + 1], []).append(member)
     sets = list(folders.values())
-    are_sets = len(sets) > 1 and all(len(folder_members) > 1 for folder_members in sets)
-    if not are_sets or any(len(_both(one, other)) < 2 for one, other in combinations(sets, 2)):
-        return [members]
-    if any(map(_has_twins, sets)):
-        return [members]
-    return sets
+    are_sets = all(len(some) > 1 and not _has_twins(some) for some in sets) and all(
+        len(_both(one, other)) > 1 for one, other in combinations(sets, 2)
+    )
+    return sets if are_sets else [members]
 
 
 def _has_twins(members: Sequence[Kin]) -> bool:

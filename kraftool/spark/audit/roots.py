@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kraftool.arrow.fleet import Empty, FleetFile, Unread
-from kraftool.arrow.search import DEPTH, LookJob, find_fleets
+from kraftool.arrow.search import DEPTH, SearchJob, find_fleets
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.files.locations import unopened
 from kraftool.reports.findings.finding import Finding, Severity
@@ -25,15 +25,15 @@ _WIPED = (
     "if it belongs to a node, its disk is new, or the copy was not made. A voter that starts"
     " without its log may elect a leader that lacks committed records"
 )
-Item = tuple[FleetFile, ...]
+AuditUnit = tuple[FleetFile, ...]
 """All files of one directory, or those of it that were named by themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditItems:
-    """The items to examine, the largest first."""
+class AuditUnits:
+    """The units to examine, the largest first."""
 
-    items: tuple[Item, ...]
+    units: tuple[AuditUnit, ...]
     findings: tuple[FleetFinding, ...]
 
 
@@ -42,11 +42,11 @@ def find(
     *,
     depth: int = DEPTH,
     options: Mapping[str, Any] | None = None,
-    job: LookJob | None = None,
-) -> AuditItems:
+    job: SearchJob | None = None,
+) -> AuditUnits:
     """Find the directories below all ROOTs."""
     findings: list[Finding] = []
-    items: dict[str, Item] = {}
+    units: dict[str, AuditUnit] = {}
     problems: list[Unread] = []
     empty: dict[str, Empty] = {}
     fleets = find_fleets(roots, depth=depth, options=options, job=job)
@@ -59,10 +59,10 @@ def find(
         if not (fleet.files or fleet.problems or any(folder.is_data for folder in fleet.empty)):
             text = "no Kafka data directory was found here"
             findings.append(kinds.NOTHING.at(shown_url(root), text))
-        for key, item in _by_directory(fleet.files).items():
-            items.setdefault(key, item)
-    items = _without_parts(items)
-    names = {item[0].directory.name for item in items.values()}
+        for key, unit in _by_directory(fleet.files).items():
+            units.setdefault(key, unit)
+    units = _without_parts(units)
+    names = {unit[0].directory.name for unit in units.values()}
     for problem in problems:
         # Below a directory that is examined, its own examination tells.
         if not any(problem.name == one or problem.name.startswith(f"{one}/") for one in names):
@@ -72,9 +72,9 @@ def find(
     finding_at: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         finding_at.setdefault((finding.code, finding.file), finding)
-    ordered = sorted(items.values(), key=lambda item: (-size_of(item), item[0].directory.name))
+    ordered = sorted(units.values(), key=lambda unit: (-size_of(unit), unit[0].directory.name))
     fleet_findings = (FleetFinding(finding=found, by=(AUDIT,)) for found in finding_at.values())
-    return AuditItems(items=tuple(ordered), findings=tuple(fleet_findings))
+    return AuditUnits(units=tuple(ordered), findings=tuple(fleet_findings))
 
 
 def _wiped(empty: Iterable[Empty], directories: Collection[str]) -> Iterator[Finding]:
@@ -98,12 +98,12 @@ def _around(name: str) -> tuple[str, str]:
     return os.path.dirname(above), last
 
 
-def size_of(item: Item) -> int:
+def size_of(unit: AuditUnit) -> int:
     """Return how much there is to read."""
-    return sum(file.size for file in item)
+    return sum(file.size for file in unit)
 
 
-def _by_directory(files: Sequence[FleetFile]) -> dict[str, Item]:
+def _by_directory(files: Sequence[FleetFile]) -> dict[str, AuditUnit]:
     """The files by what is one and the same directory, whatever it is called."""
     files_at: dict[str, list[FleetFile]] = {}
     for file in files:
@@ -118,13 +118,13 @@ def _by_directory(files: Sequence[FleetFile]) -> dict[str, Item]:
     }
 
 
-def _without_parts(items: dict[str, Item]) -> dict[str, Item]:
-    """Without what is part of another item: a partition's folder, or a file named by itself."""
+def _without_parts(units: dict[str, AuditUnit]) -> dict[str, AuditUnit]:
+    """Without what is part of another unit: a partition's folder, or a file named by itself."""
 
     def is_part(key: str) -> bool:
         where, single, _ = key.partition("\0")
         above, _, last = where.rpartition("/")
-        inside = last == METADATA_PARTITION and above in items
-        return inside or (bool(single) and (where in items or above in items))
+        inside = last == METADATA_PARTITION and above in units
+        return inside or (bool(single) and (where in units or above in units))
 
-    return {key: item for key, item in items.items() if not is_part(key)}
+    return {key: unit for key, unit in units.items() if not is_part(key)}

@@ -24,7 +24,7 @@ from kraftool.spark.audit.collect import AuditRequest, AuditRun, collect
 from kraftool.spark.audit.examined import Examined
 from kraftool.spark.audit.frames import ROWS, AuditRowKind, rows_of
 from kraftool.spark.audit.membership import Belonging, belonging
-from kraftool.spark.audit.roots import AuditItems, Item, find
+from kraftool.spark.audit.roots import AuditUnit, AuditUnits, find
 from kraftool.spark.job_progress import BeginStage
 from kraftool.spark.listing import ListingJob
 from kraftool.spark.values import collected, map_groups
@@ -47,7 +47,7 @@ def audit(
     job = ListingJob(lambda: spark)
     audit_items = find(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
     with ExitStack() as kept:
-        examined = Examined(spark, audit_items.items, wanted.ignored_codes, begin)
+        examined = Examined(spark, audit_items.units, wanted.ignored_codes, begin)
         kept.callback(examined.frame.unpersist)
         begin("compare", ())
         homes = belonging(examined)
@@ -71,7 +71,7 @@ def audit(
 
 def _compared(
     spark: SparkSession,
-    items: AuditItems,
+    units: AuditUnits,
     examined: Examined,
     homes: Belonging,
     wanted: AuditRequest,
@@ -91,10 +91,10 @@ def _compared(
     if not unread:
         return rows
     again = {number: key for number, key in keys.items() if key in unread}
-    clusters: dict[str, list[Item]] = {}
+    clusters: dict[str, list[AuditUnit]] = {}
     for number, cluster in again.items():
         if examined.members[number].name not in homes.misplaced.log_of:
-            clusters.setdefault(cluster, []).append(items.items[number])
+            clusters.setdefault(cluster, []).append(units.units[number])
     both = examined.keyed(again, *columns).unionByName(
         diverged(spark, clusters), allowMissingColumns=True
     )

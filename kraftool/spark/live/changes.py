@@ -1,4 +1,4 @@
-"""The changes of a log other than growth, from the look that saw one to its row.
+"""The changes of a log other than growth, from the poll that saw one to its row.
 
 Owns the form in which a change stands in the offset of a stream: all that its row needs, whatever
 happens to the files meanwhile. `storage/tail.py` judges one log; what a stream knows beyond it is
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import astuple, fields
 from typing import Any
 
 import orjson
@@ -23,14 +24,12 @@ Told = dict[str, Any]
 
 def owner_object(owner: FleetDirectory) -> list[Any]:
     """Return whose log it is, as it stands in an offset: known still when the log has gone."""
-    return [owner.name, owner.cluster_id, owner.node_id, owner.directory_id]
+    return list(astuple(owner))
 
 
 def owner_of(value: Sequence[Any]) -> FleetDirectory:
-    name, cluster_id, node_id, directory_id = value
-    return FleetDirectory(
-        name=name, cluster_id=cluster_id, node_id=node_id, directory_id=directory_id
-    )
+    names = (field.name for field in fields(FleetDirectory))
+    return FleetDirectory(**dict(zip(names, value, strict=True)))
 
 
 def appeared(state: TailState) -> LogRewrite:

@@ -20,7 +20,7 @@ import orjson
 
 from kraftool.spark.errors import OccupiedError
 from kraftool.spark.live.frame import StreamOptions
-from kraftool.spark.outputs import own_folder
+from kraftool.spark.outputs import own_folder, write_whole
 from kraftool.storage.remote import shown_url
 
 NOTE = "kraftool.json"
@@ -108,9 +108,4 @@ def read_note(path: Path) -> dict[str, Any]:
 
 def write_note(path: Path, note: dict[str, Any]) -> None:
     """Write a note that is there as a whole or not at all."""
-    passing = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    with os.fdopen(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(orjson.dumps(note))
-        file.flush()
-        os.fsync(file.fileno())
-    passing.rename(path)
+    write_whole(path, path.with_name(f".{path.name}.{uuid.uuid4().hex}"), orjson.dumps(note))

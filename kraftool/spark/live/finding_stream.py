@@ -22,7 +22,7 @@ from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.spark.finding_rows import finding_of
 from kraftool.spark.live.changes import owner_of
 from kraftool.spark.live.following import FollowStep, Listing
-from kraftool.spark.live.judged import AT_ONCE, judge, large_files
+from kraftool.spark.live.judged import AT_ONCE, judge
 from kraftool.spark.live.state_log import Memory
 from kraftool.spark.tasks import ReadTask
 
@@ -47,13 +47,13 @@ class FindingFollower:
         self._is_once = self._is_judged = False
 
     def end_here(self, fleet: Fleet) -> None:
-        """All is looked at once, and no change after that."""
+        """All is polled once, and no change after that."""
         self._is_once = True
 
     def skip(self, memory: Memory, fleet: Fleet) -> dict[str, Any]:
         return dict(judge(memory, fleet, at_once=None).memory)
 
-    def look(self, memory: Memory, fleet: Fleet, limit: int | None, *, begun: bool) -> FollowStep:
+    def poll(self, memory: Memory, fleet: Fleet, limit: int | None, *, begun: bool) -> FollowStep:
         if self._is_once and self._is_judged:
             return FollowStep()
         result = judge(memory, fleet, at_once=AT_ONCE)
@@ -72,7 +72,8 @@ class FindingFollower:
         wants_owner = self._settings.narrowing.wants_owner
         tasks: list[InputPartition] = []
         if news["large"]:
-            files = large_files(fleet(), news["large"])
+            # As far as they are there still.
+            files = [file for file in fleet().files if file.name in news["large"]]
             tasks += (
                 ReadTask(Part(splits=(Split(file=file),)))
                 for file in files

@@ -38,7 +38,7 @@ Offset = dict[str, Any]
 
 @dataclass(slots=True, kw_only=True)
 class FollowStep:
-    """The result of one look at a fleet."""
+    """The result of one poll at a fleet."""
 
     changed: dict[str, Any] = field(default_factory=dict)
     """The parts of the memory that are others now; None for what is forgotten."""
@@ -56,7 +56,7 @@ class FleetFollower(Protocol):
     kind: str
     """The value of the column `kind`, if its rows do not have that column."""
 
-    def look(self, memory: Memory, fleet: Fleet, limit: int | None, *, begun: bool) -> FollowStep:
+    def poll(self, memory: Memory, fleet: Fleet, limit: int | None, *, begun: bool) -> FollowStep:
         """Return what changed since the memory was written."""
 
     def end_here(self, fleet: Fleet) -> None:
@@ -110,7 +110,7 @@ class FleetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable() if most is None else ReadMaxBytes(most)
 
     def latest_offset(self, start: Offset, limit: ReadLimit) -> Offset:
-        """Look at everything once; the start itself where nothing is new."""
+        """Poll everything once; the start itself where nothing is new."""
         memory, begun = self._state.memory(start["entry"]), bool(start["entry"])
         most = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
         fleet = fleet_now(self._settings)
@@ -118,7 +118,7 @@ class FleetStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         news: dict[str, Any] = {}
         is_kept = False
         for name, follower in self._followers.items():
-            step = follower.look(_of(name, memory), fleet, most, begun=begun)
+            step = follower.poll(_of(name, memory), fleet, most, begun=begun)
             changed |= _named(name, step.changed)
             is_kept |= step.is_kept or bool(step.news)
             if step.news:

@@ -1,4 +1,4 @@
-"""The files of a fleet that changed since the last look, and those of their findings that are new.
+"""The files of a fleet that changed since the last poll, and those of their findings that are new.
 
 Owns the memory of a stream of findings, small enough to stand in a checkpoint: of each file a
 fingerprint (size, mtime, etag), and of each finding that was told a digest. Small files are judged
@@ -30,7 +30,7 @@ from kraftool.spark.live.logs import is_below
 LARGE = 12 << 20
 """What is larger is judged by a task. The indexes of Kafka are not: they are judged again."""
 AT_ONCE = 32 << 20
-"""So many bytes are judged at one look; the rest waits for the next, and the records flow."""
+"""So many bytes are judged at one poll; the rest waits for the next, and the records flow."""
 MOST = 100
 """So many new findings of one file are told; how many more there are is told too."""
 
@@ -43,8 +43,8 @@ Memory = dict[str, dict[str, Seen]]
 
 
 @dataclass(slots=True)
-class LookResult:
-    """The result of one look."""
+class PollResult:
+    """The result of one poll."""
 
     memory: Memory
     findings: list[list[Any]] = field(default_factory=list)
@@ -52,12 +52,12 @@ class LookResult:
     large: list[str] = field(default_factory=list)
     """The names of large files that a task has to judge."""
     waiting: bool = False
-    """True if there is more than was judged at this look."""
+    """True if there is more than was judged at this poll."""
 
 
-def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> LookResult:
+def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> PollResult:
     """Judge what changed. What could not be listed is remembered as it was."""
-    result = LookResult(memory={})
+    result = PollResult(memory={})
     spent = 0
     for file in _wanted(fleet):
         memory = result.memory.setdefault(file.directory.name, {})
@@ -88,14 +88,8 @@ def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> Loo
     return result
 
 
-def large_files(fleet: Fleet, names: list[str]) -> list[FleetFile]:
-    """The files that a look named for the tasks, as far as they are there still."""
-    wanted = set(names)
-    return [file for file in fleet.files if file.name in wanted]
-
-
 def _news(
-    result: LookResult,
+    result: PollResult,
     owner: FleetDirectory,
     findings: tuple[Finding, ...],
     seen: Seen | None,
@@ -121,7 +115,7 @@ def _with_count(finding: Finding) -> Finding:
 
 
 def _findings(file: FleetFile) -> tuple[Finding, ...]:
-    """Return what is odd in a file; nothing if it has gone meanwhile, which the next look knows."""
+    """Return what is odd in a file; nothing if it has gone meanwhile, which the next poll knows."""
     findings = file_findings(read_file(file.entry()))
     return findings if not findings or file.is_there() else ()
 

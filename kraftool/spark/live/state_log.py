@@ -25,7 +25,7 @@ import orjson
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.conditions import INVALID_OPTION, condition
 from kraftool.spark.errors import OccupiedError
-from kraftool.spark.outputs import own_folder
+from kraftool.spark.outputs import own_folder, write_whole
 
 Memory = dict[str, Any]
 """What is known of each log, and of the files of each directory."""
@@ -202,12 +202,7 @@ class StateLog:
         return {**entry, "size": len(data)}
 
     def _write(self, name: str, data: bytes) -> None:
-        passing = self._folder / f".new-{name}"
-        with os.fdopen(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        passing.rename(self._path(name))
+        write_whole(self._path(name), self._folder / f".new-{name}", data)
         folder = os.open(self._folder, os.O_RDONLY)
         try:
             os.fsync(folder)

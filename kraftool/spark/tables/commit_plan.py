@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kraftool.spark.tables.memory import ClusterKey, GroupMemory, LogMemory
-from kraftool.spark.tables.new_batches import Looked, LooksByCluster, listing_of
+from kraftool.spark.tables.new_batches import ReadTail, TailsByCluster, listing_of
 from kraftool.spark.tables.plan import ClusterTask
 from kraftool.spark.tables.replaced_rows import ReplacedRows
 from kraftool.spark.tables.sink import StagedFile
@@ -39,7 +39,7 @@ class CommitPlan:
 
 
 def commit_plan(
-    tasks: Iterable[ClusterTask], looks: LooksByCluster, done: Iterable[_Outcome]
+    tasks: Iterable[ClusterTask], tails: TailsByCluster, done: Iterable[_Outcome]
 ) -> CommitPlan:
     """Put together what was done for some clusters."""
     outcomes: dict[ClusterKey, list[_Outcome]] = {}
@@ -48,20 +48,20 @@ def commit_plan(
     plan = CommitPlan()
     for task in tasks:
         key = task.group.key
-        _add(plan, task, looks.get(key, {}), outcomes.get(key, []))
+        _add(plan, task, tails.get(key, {}), outcomes.get(key, []))
     return plan
 
 
 def _add(
-    plan: CommitPlan, task: ClusterTask, looked: Mapping[str, Looked], done: Sequence[_Outcome]
+    plan: CommitPlan, task: ClusterTask, tails: Mapping[str, ReadTail], done: Sequence[_Outcome]
 ) -> None:
     """Add one cluster."""
     lost = {folder for _, outcome in done for folder in outcome.lost}
     plan.unreadable += sorted(lost)
-    if any(looked[folder].change is not None for folder in lost if folder in looked):
+    if any(tails[folder].change is not None for folder in lost if folder in tails):
         # Rows of the log as it was would be gone, and those of the log as it is not there.
         return
-    after = None if task.forgotten else _remembered(task, looked, done, lost)
+    after = None if task.forgotten else _remembered(task, tails, done, lost)
     if after is not None:
         plan.unreadable += [name for name in after.unreadable if name]
         if _is_as_it_was(task, after):
@@ -75,15 +75,15 @@ def _add(
             replaced.add_log(name, "", 0)
         else:
             replaced.add_file(name)
-    for folder, look in looked.items():
+    for folder, tail in tails.items():
         if folder in lost:
             continue
         known = before.logs.get(folder)
-        if known is not None and known.tail and look.tail is not None:
+        if known is not None and known.tail and tail.tail is not None:
             # Rows behind what was read are there until that changes.
             replaced.add_log(folder, known.state.segment, known.state.position)
-        if look.change is not None and look.change.change == "TRUNCATED":
-            replaced.add_log(folder, look.change.segment, look.change.position)
+        if tail.change is not None and tail.change.change == "TRUNCATED":
+            replaced.add_log(folder, tail.change.segment, tail.change.position)
     for unit, outcome in done:
         plan.take(outcome.notes)
         if isinstance(unit, Whole) and unit.split.file.name in before.wholes:
@@ -108,18 +108,18 @@ def _is_as_it_was(task: ClusterTask, after: GroupMemory) -> bool:
 
 
 def _remembered(
-    task: ClusterTask, looked: Mapping[str, Looked], done: Sequence[_Outcome], lost: set[str]
+    task: ClusterTask, tails: Mapping[str, ReadTail], done: Sequence[_Outcome], lost: set[str]
 ) -> GroupMemory:
     before = task.before
     unreadable = {name for _, outcome in done for name in outcome.unreadable}
     logs, wholes = dict(before.logs), dict(before.wholes)
     for folder, (state, _) in task.gone.items():
         logs[folder] = replace(logs[folder], listing="", state=state)
-    for folder, look in looked.items():
-        unreadable |= set(look.unreadable)
+    for folder, tail in tails.items():
+        unreadable |= set(tail.unreadable)
         if folder not in lost:
-            listing = "" if look.unreadable else listing_of(task.group.logs[folder])
-            logs[folder] = LogMemory(listing=listing, state=look.state, tail=look.tail_listing)
+            listing = "" if tail.unreadable else listing_of(task.group.logs[folder])
+            logs[folder] = LogMemory(listing=listing, state=tail.state, tail=tail.tail_listing)
     for name in (*task.moved, *_unread_before(task)):
         logs.pop(name, None)
         wholes.pop(name, None)

@@ -16,12 +16,12 @@ from kraftool.arrow.fleet import FleetFile
 from kraftool.arrow.splits import SPLIT_BYTES, Split, pieces
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.tables.memory import ClusterKey, LogMemory
-from kraftool.storage.tail import ListedSegment, LogRewrite, Range, TailState, look
+from kraftool.storage.tail import ListedSegment, LogRewrite, Range, TailState, read_tail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookTask:
-    """A log to look at. `files` are its segments, in order."""
+class TailTask:
+    """A log whose new batches are to be read. `files` are its segments, in order."""
 
     key: ClusterKey
     folder: str
@@ -31,7 +31,7 @@ class LookTask:
 
     @property
     def size(self) -> int:
-        """Bytes that are new, about; a look costs something in any case."""
+        """Bytes that are new, about; opening it costs something in any case."""
         read = 0
         if self.before is not None:
             state = self.before.state
@@ -41,8 +41,8 @@ class LookTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
-    """The result of a look. The tail is None if it is as it was."""
+class ReadTail:
+    """The result of a tail. The tail is None if it is as it was."""
 
     key: ClusterKey
     folder: str
@@ -54,7 +54,7 @@ class Looked:
     unreadable: tuple[str, ...] = ()
 
 
-LooksByCluster = Mapping[ClusterKey, Mapping[str, Looked]]
+TailsByCluster = Mapping[ClusterKey, Mapping[str, ReadTail]]
 """The results for each cluster, by the folders of its logs."""
 
 
@@ -67,8 +67,8 @@ def listing_of(files: Iterable[FleetFile], *more: object) -> str:
     return digest.hexdigest()[:32]
 
 
-def look_at(task: LookTask) -> Looked:
-    """Look at one log."""
+def read_new(task: TailTask) -> ReadTail:
+    """Read what is new of one log."""
     before = task.before or LogMemory(listing="", state=TailState())
     state, change, new = before.state, None, list[Split]()
     with ExitStack() as opened:
@@ -77,13 +77,11 @@ def look_at(task: LookTask) -> Looked:
         # What was read and cannot be compared would look like a truncation.
         if segments and (lost is None or lost > state.segment):
             try:
-                log_look = look(state, segments)
+                read = read_tail(state, segments)
                 new = [
-                    split
-                    for new_range in log_look.ranges
-                    for split in _cut(task, segments, new_range)
+                    split for new_range in read.ranges for split in _cut(task, segments, new_range)
                 ]
-                state, change = log_look.state, log_look.change
+                state, change = read.state, read.change
             except KraftoolError:
                 unreadable = [task.files[-1].name]
                 new = []
@@ -92,7 +90,7 @@ def look_at(task: LookTask) -> Looked:
         starts = [split.start for split in tail]
         listing = listing_of((split.file for split in tail), starts, unreadable)
     same = change is None and not new and listing == before.tail
-    return Looked(
+    return ReadTail(
         key=task.key,
         folder=task.folder,
         state=state,
@@ -119,7 +117,7 @@ def _segments(
     return segments, []
 
 
-def _cut(task: LookTask, segments: Sequence[ListedSegment], new_range: Range) -> list[Split]:
+def _cut(task: TailTask, segments: Sequence[ListedSegment], new_range: Range) -> list[Split]:
     file = next(fleet_file for fleet_file in task.files if fleet_file.basename == new_range.segment)
     split = Split(
         file=file, start=new_range.start, stop=new_range.stop, generation=new_range.generation

@@ -1,7 +1,7 @@
-"""The clusters that have changed since the latest run, and the parts of them to look at.
+"""The clusters that have changed since the latest run, and the parts of them to read.
 
 Owns the comparison of what is listed with what is remembered. It runs beside the driver and opens
-no log but those that could not be opened before; the headers of logs are looked at in tasks, see
+no log but those that could not be opened before; the headers of logs are read in tasks, see
 `new_batches.py`.
 """
 
@@ -18,9 +18,9 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import parse_segment_name
 from kraftool.spark.tables.memory import ClusterKey, GroupMemory
-from kraftool.spark.tables.new_batches import LookTask, listing_of
+from kraftool.spark.tables.new_batches import TailTask, listing_of
 from kraftool.storage.remote import shown_url
-from kraftool.storage.tail import LogRewrite, TailState, look
+from kraftool.storage.tail import LogRewrite, TailState, read_tail
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class ClusterTask:
     group: Group
     before: GroupMemory
     listing: str = ""
-    looks: list[LookTask] = field(default_factory=list)
+    tails: list[TailTask] = field(default_factory=list)
     wholes: list[FleetFile] = field(default_factory=list)
     gone: dict[str, tuple[TailState, LogRewrite]] = field(default_factory=dict)
     """Logs that are no longer listed, though a ROOT leads to where they were."""
@@ -138,8 +138,8 @@ def compare(
     for folder, files in group.logs.items():
         known = before.logs.get(folder)
         if known is None or not known.listing or known.listing != listing_of(files):
-            task.looks.append(
-                LookTask(key=group.key, folder=folder, files=tuple(files), before=known)
+            task.tails.append(
+                TailTask(key=group.key, folder=folder, files=tuple(files), before=known)
             )
     for name, file in group.wholes.items():
         if before.wholes.get(name) != listing_of([file]):
@@ -169,7 +169,7 @@ def _gone(
     gone = {}
     for folder, log in before.logs.items():
         if folder not in present and reach.covers(folder):
-            seen = look(log.state, ())
+            seen = read_tail(log.state, ())
             if seen.change is not None:
                 gone[folder] = (seen.state, seen.change)
     return gone

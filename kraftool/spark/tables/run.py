@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from kraftool.arrow.search import DEPTH, LookJob, find_fleet, require
+from kraftool.arrow.search import DEPTH, SearchJob, find_fleet, require
 from kraftool.arrow.splits import SPLIT_BYTES, packed
 from kraftool.decoders.json_marks import Count
 from kraftool.spark.errors import UnusableError
@@ -25,12 +25,12 @@ from kraftool.spark.tables.commit import NOTHING, TableChange, TableStore, held
 from kraftool.spark.tables.commit_plan import commit_plan
 from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.memory import ClusterKey
-from kraftool.spark.tables.new_batches import Looked, look_at
+from kraftool.spark.tables.new_batches import ReadTail, read_new
 from kraftool.spark.tables.place import place_of
 from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compare, departed, grouped
 from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName, rewritten
 from kraftool.spark.tables.state import SharedOptions, Totals
-from kraftool.spark.tables.units import items_of, looks_of, runs_of, units_of
+from kraftool.spark.tables.units import items_of, runs_of, tails_of, units_of
 from kraftool.spark.tables.work import TablesRun, work
 from kraftool.spark.values import parallelism, results_of
 from kraftool.storage.remote import shown_url
@@ -123,16 +123,18 @@ class _Outcome:
     def take(
         self,
         tasks: Sequence[ClusterTask],
-        looked: Sequence[Looked],
+        read_tails: Sequence[ReadTail],
         changes: Mapping[str, TableChange],
     ) -> None:
         """Add the result for some clusters."""
         for name, change in changes.items():
             self.added[name] = self.added.get(name, NOTHING) + Totals.of(change.added)
             self.removed[name] = self.removed.get(name, NOTHING) + Totals.of(change.removed)
-        self.read_logs += sum(bool(look.new) for look in looked)
-        self.bytes_read += sum(split.size for look in looked for split in look.new)
-        self.log_changes.update(look.change.change for look in looked if look.change is not None)
+        self.read_logs += sum(bool(tail.new) for tail in read_tails)
+        self.bytes_read += sum(split.size for tail in read_tails for split in tail.new)
+        self.log_changes.update(
+            tail.change.change for tail in read_tails if tail.change is not None
+        )
         gone = (log_change for task in tasks for _, log_change in task.gone.values())
         self.log_changes.update(log_change.change for log_change in gone)
 
@@ -158,7 +160,7 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
 
 
 def _find(
-    wanted: TablesRequest, store: TableStore, job: LookJob
+    wanted: TablesRequest, store: TableStore, job: SearchJob
 ) -> tuple[_Outcome, list[ClusterTask]]:
     """Compare the directories of the ROOTs with what is remembered."""
     fleet = find_fleet(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
@@ -207,21 +209,21 @@ def _run(
 ) -> None:
     """Do all work of some clusters, and commit it."""
     split_bytes = wanted.split_bytes
-    looked = results_of(session, looks_of(tasks, split_bytes, cores), partial(map, look_at))
-    looks: dict[ClusterKey, dict[str, Looked]] = {}
-    for look in looked:
-        looks.setdefault(look.key, {})[look.folder] = look
+    read_tails = results_of(session, tails_of(tasks, split_bytes, cores), partial(map, read_new))
+    tails: dict[ClusterKey, dict[str, ReadTail]] = {}
+    for tail in read_tails:
+        tails.setdefault(tail.key, {})[tail.folder] = tail
     units = (
         unit
         for task in tasks
-        for unit in units_of(task, looks.get(task.group.key, {}), split_bytes)
+        for unit in units_of(task, tails.get(task.group.key, {}), split_bytes)
     )
     items = items_of(units, split_bytes, cores)
     run = TablesRun(place=store.place, run_id=store.start(), show_secrets=wanted.show_secrets)
     numbered = {unit.number: unit for item in items for unit in item}
     # Only what an attempt returns that Spark saw succeed is known here.
     done = results_of(session, items, partial(work, run))
-    plan = commit_plan(tasks, looks, ((numbered[outcome.number], outcome) for outcome in done))
+    plan = commit_plan(tasks, tails, ((numbered[outcome.number], outcome) for outcome in done))
 
     def rewrite(files: Sequence[TableFileName]) -> list[Rewritten]:
         task = partial(rewritten, store.place, store.start(), plan.replaced)
@@ -234,7 +236,7 @@ def _run(
         store.commit(plan, changes)
         outcome.is_new = True
     outcome.unreadable += plan.unreadable
-    outcome.take(tasks, looked, changes)
+    outcome.take(tasks, read_tails, changes)
 
 
 def _report(store: TableStore, outcome: _Outcome) -> TablesReport:

@@ -1,7 +1,7 @@
 """The work for each cluster that has changed, cut into items for Spark's tasks.
 
 Owns which rows are made anew, how large a piece of work gets, and that the longest begin first. It
-runs beside the driver, on what the looks at logs have found.
+runs beside the driver, on what was read of the headers of logs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.splits import Split, packed
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
 from kraftool.spark.tables.memory import ClusterKey
-from kraftool.spark.tables.new_batches import Looked, LookTask
+from kraftool.spark.tables.new_batches import ReadTail, TailTask
 from kraftool.spark.tables.plan import ClusterTask, Group
 from kraftool.spark.tables.work import (
     Changes,
@@ -38,7 +38,7 @@ _FEWEST_TASKS = 16
 _STATE, _JUDGED = 2, 3
 """A state takes so many times as long as rows of as many bytes, a judgement so many times less; an
 event table takes as long. As measured, about."""
-_Sized = TypeVar("_Sized", LookTask, Unit)
+_Sized = TypeVar("_Sized", TailTask, Unit)
 
 
 class _Directory(NamedTuple):
@@ -48,25 +48,25 @@ class _Directory(NamedTuple):
     size: int
 
 
-def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
-    """The units of work of one cluster, after its logs were looked at. None has a number yet."""
+def units_of(task: ClusterTask, tails: Mapping[str, ReadTail], split_bytes: int) -> Iterator[Unit]:
+    """The units of work of one cluster, by what was read of its logs. None has a number yet."""
     group, key = task.group, task.group.key
     if not task.only_gone and not task.forgotten:
         yield from _cluster_events(group)
-        yield from _states(task, looked, split_bytes)
+        yield from _states(task, tails, split_bytes)
         for files in packed(chain.from_iterable(group.directories.values()), split_bytes):
             cost = sum(fleet_file.size for fleet_file in files) // _JUDGED
             yield FindingsUnit(key=key, cost=cost, files=tuple(files))
         if group.unread:
             yield FindingsUnit(key=key, cost=1, unread=tuple(group.unread))
-    yield from _ranges(key, looked, split_bytes)
-    for look in looked.values():
-        if look.tail:
-            cost = sum(split.size for split in look.tail)
-            yield Tail(key=key, cost=cost, splits=look.tail)
+    yield from _ranges(key, tails, split_bytes)
+    for tail in tails.values():
+        if tail.tail:
+            cost = sum(split.size for split in tail.tail)
+            yield Tail(key=key, cost=cost, splits=tail.tail)
     for file in task.wholes:
         yield Whole(key=key, cost=file.size, split=Split(file=file))
-    yield from _changes(task, looked)
+    yield from _changes(task, tails)
 
 
 def _cluster_events(group: Group) -> Iterator[Unit]:
@@ -76,11 +76,11 @@ def _cluster_events(group: Group) -> Iterator[Unit]:
         yield ClusterEvents(key=group.key, cost=cost, directories=directories)
 
 
-def _states(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
+def _states(task: ClusterTask, tails: Mapping[str, ReadTail], split_bytes: int) -> Iterator[Unit]:
     listed = {name: files for name, files in task.group.directories.items() if files}
 
     def end(name: str) -> tuple[int, int]:
-        return max(_end(task, looked, file) for file in listed[name])
+        return max(_end(task, tails, file) for file in listed[name])
 
     newest = max(listed, key=end, default="")
     sized = (_Directory(tuple(own), sum(file.size for file in own)) for own in listed.values())
@@ -90,35 +90,35 @@ def _states(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -
         yield States(key=task.group.key, cost=cost, directories=own, newest=newest)
 
 
-def _end(task: ClusterTask, looked: Mapping[str, Looked], file: FleetFile) -> tuple[int, int]:
+def _end(task: ClusterTask, tails: Mapping[str, ReadTail], file: FleetFile) -> tuple[int, int]:
     """The epoch and offset up to which a file's log, or a snapshot, goes."""
     checkpoint = parse_checkpoint_name(file.basename)
     if checkpoint is not None:
         return checkpoint.epoch, checkpoint.offset
     folder = file.name.rpartition("/")[0]
     state = TailState()
-    if folder in looked:
-        state = looked[folder].state
+    if folder in tails:
+        state = tails[folder].state
     elif folder in task.before.logs:
         state = task.before.logs[folder].state
     return (-1 if state.epoch is None else state.epoch), state.offset or -1
 
 
-def _ranges(key: ClusterKey, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
+def _ranges(key: ClusterKey, tails: Mapping[str, ReadTail], split_bytes: int) -> Iterator[Unit]:
     """New ranges. A unit has whole logs, or a part of one: what a log loses while it is read then
     costs no other log its rows."""
     together: list[Split] = []
     size = 0
-    for look in looked.values():
-        own = sum(split.size for split in look.new)
+    for tail in tails.values():
+        own = sum(split.size for split in tail.new)
         if own > split_bytes:
-            for splits in packed(look.new, split_bytes):
+            for splits in packed(tail.new, split_bytes):
                 yield _of_ranges(key, splits)
             continue
         if together and size + own > split_bytes:
             yield _of_ranges(key, together)
             together, size = [], 0
-        together += look.new
+        together += tail.new
         size += own
     if together:
         yield _of_ranges(key, together)
@@ -128,12 +128,12 @@ def _of_ranges(key: ClusterKey, splits: Sequence[Split]) -> Unit:
     return Ranges(key=key, cost=sum(split.size for split in splits), splits=tuple(splits))
 
 
-def _changes(task: ClusterTask, looked: Mapping[str, Looked]) -> Iterator[Unit]:
+def _changes(task: ClusterTask, tails: Mapping[str, ReadTail]) -> Iterator[Unit]:
     owners = {folder: files[0].directory for folder, files in task.group.logs.items()}
     changes = [
-        OwnedChange(owners[look.folder], look.folder, look.change)
-        for look in looked.values()
-        if look.change is not None
+        OwnedChange(owners[tail.folder], tail.folder, tail.change)
+        for tail in tails.values()
+        if tail.change is not None
     ]
     for folder, (_, change) in task.gone.items():
         name = folder.removesuffix(f"/{METADATA_FOLDER}")
@@ -161,7 +161,7 @@ def runs_of(tasks: list[ClusterTask]) -> Iterator[list[ClusterTask]]:
     """Take the clusters from a list, and yield those of each run. The first of several runs have
     the largest clusters, since no run is faster than its longest task."""
     if sum(map(_listed, tasks)) > _MOST_LISTED:
-        tasks.sort(key=lambda task: sum(look.size for look in task.looks))
+        tasks.sort(key=lambda task: sum(tail.size for tail in task.tails))
     else:
         tasks.reverse()
     while tasks:
@@ -178,10 +178,10 @@ def _listed(task: ClusterTask) -> int:
     return max(sum(map(len, task.group.directories.values())), len(task.before.logs), 1)
 
 
-def looks_of(
+def tails_of(
     tasks: Iterable[ClusterTask], split_bytes: int, cores: int
-) -> list[tuple[LookTask, ...]]:
-    """The looks at logs as items, in the same way."""
-    sized_looks = (replace(look, split_bytes=split_bytes) for task in tasks for look in task.looks)
-    looks = sorted(sized_looks, key=lambda look: -look.size)
-    return _packed(looks, 4 * split_bytes, cores)
+) -> list[tuple[TailTask, ...]]:
+    """The logs to read as items, in the same way."""
+    sized_tails = (replace(tail, split_bytes=split_bytes) for task in tasks for tail in task.tails)
+    tails = sorted(sized_tails, key=lambda tail: -tail.size)
+    return _packed(tails, 4 * split_bytes, cores)

@@ -1,6 +1,6 @@
-"""A look at a data directory: what it shows at once, whatever its size.
+"""A reading of a data directory: what it shows at once, whatever its size.
 
-Owns the form of it. A whole reading (`reports/`) takes as long as the log is large; a look reads
+Owns the form of it. A whole reading (`reports/`) takes as long as the log is large; a poll reads
 the small files, the newest end of the log, and its control batches as time permits.
 """
 
@@ -17,7 +17,7 @@ NO_NODE = NodeIds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DirectoryLook:
+class DirectoryReading:
     """One data directory at a moment."""
 
     path: str

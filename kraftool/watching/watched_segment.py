@@ -2,7 +2,7 @@
 
 Owns where reading goes on. The end is found from the segment's offset index; what lies before is
 looked through for control records in slices. A segment that was truncated meanwhile is begun again:
-the header of the last batch that was seen is compared at each look.
+the header of the last batch that was seen is compared at each poll.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ControlSeen:
 
 
 @dataclass(slots=True, kw_only=True)
-class SegmentLook:
+class WatchedSegment:
     """The known part of one segment."""
 
     base_offset: int
@@ -47,7 +47,7 @@ class SegmentLook:
     last_timestamp: int | None = None
     controls: dict[int, ControlSeen] = field(default_factory=dict)
     _seen: tuple[int, int] | None = None
-    """Size and time of the file at the last look."""
+    """Size and time of the file at the last poll."""
     _last: BatchMark | None = None
     """The last batch that was read."""
     _position: int = 0
@@ -57,7 +57,7 @@ class SegmentLook:
     _damage: int | None = None
     """The position of the damage at which reading the end stopped."""
     _is_settled: bool = True
-    """False at the first look that sees this damage while a node runs: it may be half a batch."""
+    """False at the first poll that sees this damage while a node runs: it may be half a batch."""
     _damage_before: int | None = None
     """The position of the first damage in the part before."""
 
@@ -72,7 +72,7 @@ class SegmentLook:
     def is_complete(self) -> bool:
         return self._before[0] >= self._before[1]
 
-    def look(self, entry: Entry, index: Entry | None, until: float, *, is_live: bool) -> None:
+    def read_more(self, entry: Entry, index: Entry | None, until: float, *, is_live: bool) -> None:
         """Read what is new, and of what is old as much as there is time for (a monotonic clock).
 
         `is_live` is whether a node runs on the directory. Raises KraftoolError where the file
@@ -123,7 +123,7 @@ class SegmentLook:
             if isinstance(run, Faulty):
                 if not run.fault.cuts:
                     continue
-                # The next look reads it again.
+                # The next poll reads it again.
                 self._damage = run.position
                 return
             for batch in run:

@@ -188,6 +188,20 @@ UNIT_MUTANTS = (
         caught_by="controller/test_partitions.py",
     ),
     unit_mutant(
+        "a smaller set of replicas is complete before all of it is in sync",
+        "controller.partition_changes",
+        "if len(self.adding) < len(self.removing) and not set(replicas) <= set(isr):",
+        "if False:",
+        caught_by="controller/test_reassignments.py",
+    ),
+    unit_mutant(
+        "a cancelled reassignment keeps the leader epoch",
+        "controller.partition_changes",
+        "not set(self.replicas).issuperset(self.partition.replicas)",
+        "False",
+        caught_by="controller/test_reassignments.py",
+    ),
+    unit_mutant(
         "a broker is unfenced before it has read its registration",
         "controller.heartbeats",
         'request["currentMetadataOffset"] >= registered_at',

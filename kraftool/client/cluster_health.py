@@ -19,6 +19,7 @@ from kraftool.decoders.json_marks import Count, Hidden, Ids, in_json_before
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.image.cluster import BrokerRegistration
 from kraftool.image.image import MetadataImage
+from kraftool.image.topics import is_reassigning
 from kraftool.reports.doctor import partitions as of_image
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LogStatistics
@@ -35,7 +36,6 @@ from kraftool.reports.state.summary import (
     MinIsr,
     PartitionCounts,
     is_offline,
-    is_reassigning,
     is_under_min_isr,
     is_under_replicated,
 )

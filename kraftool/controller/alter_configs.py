@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kraftool.controller import group_configs, topic_configs
-from kraftool.controller.config_values import LONGEST, invalid
+from kraftool.controller.config_values import LONGEST, invalid, too_long
 from kraftool.controller.decision import Decision
 from kraftool.controller.new_partitions import MOST_RECORDS
 from kraftool.controller.refused import RequestRefused
@@ -112,10 +112,10 @@ def _decision(
         try:
             if resource.type not in RESOURCE_TYPES:
                 raise RequestRefused(
-                    Error.UNSUPPORTED_VERSION, f"there is no resource type {resource.type}"
+                    Error.UNSUPPORTED_VERSION, f"Unknown resource type {resource.type}."
                 )
             if times[resource] > 1:
-                raise RequestRefused(Error.INVALID_REQUEST, "the request has this resource twice")
+                raise RequestRefused(Error.INVALID_REQUEST, "Duplicate resource.")
             change = change_of(resource, item)
             _check(state, resource, change, is_forwarded=is_forwarded)
             records += _records(resource, change)
@@ -166,7 +166,8 @@ def _value(
         return value
     config = _TABLES.get(resource.type, {}).get(name)
     if config is None or config.type != "LIST":
-        raise invalid(f"{name} is not a list: nothing can be added to it or removed from it")
+        kind = "APPEND" if operation == _APPEND else "SUBTRACT"
+        raise invalid(f"Can't {kind} to key {name} because its type is not LIST.")
     if given is None:
         raise RequestRefused(Error.INVALID_REQUEST, f"{name}: there is no value")
     old = stored if stored is not None else config.default or ""
@@ -202,7 +203,7 @@ def _check(
         if value is None:
             after.pop(name, None)
         elif len(value) > LONGEST:
-            raise invalid(f"the value of {name} is longer than {LONGEST} characters")
+            raise too_long()
         else:
             after[name] = value
     for name in change.dropped:
@@ -211,19 +212,27 @@ def _check(
     match resource.type:
         case _ if resource.type == TOPIC:
             if not resource.name:
-                raise RequestRefused(Error.INVALID_REQUEST, "there are no configs of all topics")
+                raise RequestRefused(
+                    Error.INVALID_REQUEST, "Default topic resources are not allowed."
+                )
             check_topic_name(resource.name)
             topic_configs.check(state, after, stored)
             if state.topic_id(resource.name) is None:
                 raise RequestRefused(
-                    Error.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {resource.name}"
+                    Error.UNKNOWN_TOPIC_OR_PARTITION,
+                    f"The topic '{resource.name}' does not exist.",
                 )
         case _ if resource.type == BROKER:
             _check_node(state, resource.name)
         case _ if resource.type == BROKER_LOGGER:
             raise RequestRefused(Error.INVALID_REQUEST, "this node has no loggers to set")
         case _ if not resource.name:
-            raise RequestRefused(Error.INVALID_REQUEST, "the resource has no name")
+            what = (
+                "Default group resources are not allowed."
+                if resource.type == GROUP
+                else "Subscription name can't be empty"
+            )
+            raise RequestRefused(Error.INVALID_REQUEST, what)
         case _ if resource.type == GROUP:
             group_configs.check_group(state, after)
         case _:
@@ -242,17 +251,21 @@ def _check_one(
     if resource.type != BROKER:
         return
     if name == _MIN_ISR and state.is_elr_enabled and resource.name:
-        raise invalid(f"with ELR the {_MIN_ISR} of a single broker cannot be altered")
+        raise invalid(f"Broker-level {_MIN_ISR} cannot be altered while ELR is enabled.")
     if name == _MIN_ISR and state.is_elr_enabled and value is None:
-        raise invalid(f"with ELR the {_MIN_ISR} of the cluster cannot be deleted")
+        raise invalid(f"Cluster-level {_MIN_ISR} cannot be removed while ELR is enabled.")
     if name == _CORDONED and state.level < CORDONED_LEVEL:
-        raise invalid(f"{_CORDONED} needs metadata.version 4.3-IV0")
+        raise invalid(
+            f"The {_CORDONED} configuration value cannot be set because it requires"
+            " metadata.version >= 4.3-IV0"
+        )
     if name == _CORDONED and not is_forwarded and value is not None and value.strip():
         there = _COMMA.split((state.configs_of(resource).get(name) or "").strip())
         if not set(_COMMA.split(value.strip())) <= set(there):
+            # With two spaces, as Kafka writes it.
             raise invalid(
-                f"{_CORDONED}: only the broker itself knows its directories; a controller can"
-                " take some off the list"
+                f"When updating {_CORDONED} via controllers,  the new value must be a subset of the"
+                " current configuration value."
             )
 
 
@@ -261,12 +274,16 @@ def _check_node(state: ControllerState, name: str) -> None:
     all."""
     if not name:
         return
-    if not _NODE_ID.fullmatch(name) or not 0 <= int(name) <= _LARGEST_ID:
-        raise RequestRefused(Error.INVALID_REQUEST, f"{name} is no node.id")
+    if not _NODE_ID.fullmatch(name) or not -_LARGEST_ID <= int(name) <= _LARGEST_ID:
+        raise RequestRefused(
+            Error.INVALID_REQUEST, "Unable to parse broker name as a base 10 number."
+        )
     node_id = int(name)
+    if node_id < 0:
+        raise RequestRefused(Error.INVALID_REQUEST, "Invalid negative broker ID.")
     if (
         state.broker(node_id) is None
         and state.controller(node_id) is None
         and node_id not in state.settings.static_voters
     ):
-        raise RequestRefused(Error.BROKER_ID_NOT_REGISTERED, f"there is no node {node_id}")
+        raise RequestRefused(Error.BROKER_ID_NOT_REGISTERED, f"No node with id {node_id} found.")

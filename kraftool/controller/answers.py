@@ -19,6 +19,10 @@ def answered_at_once(api: str, body: Body) -> Body | None:
     match api:
         case "CreateTopics" | "AlterPartition" if not body["topics"]:
             return {"topics": []}
+        case "AlterPartitionReassignments" if not body["topics"]:
+            return {"errorCode": int(Error.NONE), "errorMessage": "", "responses": []}
+        case "ListPartitionReassignments" if body["topics"] == []:
+            return {"errorCode": int(Error.NONE), "errorMessage": None, "topics": []}
         case "CreatePartitions" if not body["topics"]:
             return {"results": []}
         case "IncrementalAlterConfigs" | "AlterConfigs" if not body["resources"]:
@@ -80,7 +84,33 @@ def _elections(body: Body, error: Body) -> Body:
     return {"errorCode": error["errorCode"], "replicaElectionResults": results}
 
 
+def _reassignments(body: Body, error: Body) -> Body:
+    responses = [
+        {
+            "name": topic["name"],
+            "partitions": [
+                {"partitionIndex": item["partitionIndex"], **error} for item in topic["partitions"]
+            ],
+        }
+        for topic in body["topics"]
+    ]
+    return {**error, "responses": responses}
+
+
+def _moving(body: Body, error: Body) -> Body:
+    topics = [
+        {
+            "name": topic["name"],
+            "partitions": [{"partitionIndex": number} for number in topic["partitionIndexes"]],
+        }
+        for topic in body["topics"] or ()
+    ]
+    return {**error, "topics": topics}
+
+
 _BY_ITEM: Mapping[str, Callable[[Body, Body], Body]] = {
+    "AlterPartitionReassignments": _reassignments,
+    "ListPartitionReassignments": _moving,
     "CreateTopics": _topics,
     "CreatePartitions": _results,
     "DeleteTopics": _responses,

@@ -1,12 +1,14 @@
 """The values that a config may have, whatever resource it belongs to.
 
-Owns Kafka's types, ranges and lists; the ConfigDefs are `decoders/schema/resource_configs.py`.
+Owns Kafka's types, ranges and lists, and its sentences about other values. The ConfigDefs are
+`decoders/schema/resource_configs.py`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders.error_codes import Error
@@ -40,48 +42,83 @@ def _release_before(release: str) -> str:
     return f"{major}.{int(minor) - 1}"
 
 
-def problem(config: ResourceConfig, value: str) -> str | None:
-    """Why a text is no value of a config; None if it is one."""
+def problem(name: str, config: ResourceConfig, value: str) -> str | None:
+    """Kafka's sentence about a text that is no value of a config; None if it is one."""
+    shown: Any = value
     text = value.strip()
+    reason = None
     match config.type:
         case "BOOLEAN":
-            return None if text.lower() in ("true", "false") else "it must be true or false"
+            if text.lower() not in ("true", "false"):
+                reason = "Expected value to be either true or false"
         case "LIST":
-            return _list_problem(config, text)
+            shown, reason = _list_problem(name, config, text)
         case "STRING":
+            shown = text
+            is_one = not config.words or text in config.words
             if config.may_be_duration and text.startswith(_BY_DURATION):
                 is_one = _DURATION.fullmatch(text.removeprefix(_BY_DURATION)) is not None
-            else:
-                is_one = not config.words or text in config.words
-            return None if is_one else f"it must be one of {', '.join(config.words)}"
-        case "DOUBLE":
-            if not _DOUBLE.fullmatch(text):
-                return "it must be a number"
-            number = float(text.rstrip("fFdD").replace("Infinity", "inf"))
+            if not is_one:
+                reason = f"String must be one of: {', '.join(config.words)}"
+                if config.may_be_duration:
+                    reason = (
+                        f"Invalid value `{value}` for configuration {name}. The value must be"
+                        " either 'earliest', 'latest' or of the format"
+                        " 'by_duration:<PnDTnHnMn.nS>'."
+                    )
         case _:
-            largest = _LARGEST[config.type]
-            if not _NUMBER.fullmatch(text) or not -largest <= int(text) < largest:
-                return "it must be a whole number"
-            number = int(text)
+            number = _number(config.type, text)
+            if number is None:
+                reason = f"Not a number of type {config.type}"
+            else:
+                shown, reason = number, _range_problem(config, number)
+    return None if reason is None else f"Invalid value {shown} for configuration {name}: {reason}"
+
+
+def _number(kind: str, text: str) -> float | None:
+    """The number that a text is; None if it is none of this type."""
+    if kind == "DOUBLE":
+        if not _DOUBLE.fullmatch(text):
+            return None
+        return float(text.rstrip("fFdD").replace("Infinity", "inf"))
+    largest = _LARGEST[kind]
+    if not _NUMBER.fullmatch(text) or not -largest <= int(text) < largest:
+        return None
+    return int(text)
+
+
+def _range_problem(config: ResourceConfig, number: float) -> str | None:
     if config.also and number == int(config.also):
         return None
     if config.low and number < int(config.low):
-        return f"it must be at least {config.low}"
+        return f"Value must be at least {config.low}"
     if config.high and number > int(config.high):
-        return f"it must be at most {config.high}"
+        return f"Value must be no more than {config.high}"
     return None
 
 
-def _list_problem(config: ResourceConfig, text: str) -> str | None:
+def _list_problem(name: str, config: ResourceConfig, text: str) -> tuple[str, str | None]:
+    """The part of a list that is wrong, and the reason; None if nothing is."""
     items = _COMMA.split(text) if text else []
     if config.is_replica_list:
         while items and not items[-1]:
             items.pop()
-        is_right = items == ["*"] or all(map(_REPLICA.fullmatch, items))
-        return None if is_right else "it must be * or a list of PARTITION:BROKER"
-    if config.words and not all(item in config.words for item in items):
-        return f"it must be a list of {', '.join(config.words)}"
-    return None
+        if items != ["*"] and not all(map(_REPLICA.fullmatch, items)):
+            return f"[{', '.join(items)}]", (
+                f"{name} must be the literal '*' or a list of replicas in the following format:"
+                " [partitionId]:[brokerId],[partitionId]:[brokerId],..."
+            )
+    for item in items if config.words else ():
+        if item not in config.words:
+            return item, f"String must be one of: {', '.join(config.words)}"
+    return text, None
+
+
+def too_long() -> RequestRefused:
+    return invalid(
+        "The configuration value cannot be added because it exceeds the maximum value size of"
+        f" {LONGEST} bytes."
+    )
 
 
 def invalid(reason: str) -> RequestRefused:

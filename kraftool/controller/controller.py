@@ -28,6 +28,7 @@ from kraftool.controller import (
     delete_topics,
     elections,
     producer_ids,
+    reassignments,
     registrations,
     topic_configs,
     update_features,
@@ -231,7 +232,7 @@ class ActiveController:
                     + len(topic["configs"])
                     for topic in body["topics"]
                 )
-            case "AlterPartition":
+            case "AlterPartition" | "AlterPartitionReassignments":
                 return sum(len(topic["partitions"]) for topic in body["topics"])
         return _LIGHT + 1
 
@@ -372,6 +373,9 @@ class ActiveController:
     def _alter_partition(self, _: int, request: ControllerRequest) -> Decision:
         return alter_partition.alter_partition(self.state, request.body, version=request.version)
 
+    def _alter_reassignments(self, _: int, request: ControllerRequest) -> Decision:
+        return reassignments.alter_partition_reassignments(self.state, request.body)
+
     def _assign_directories(self, _: int, request: ControllerRequest) -> Decision:
         return assign_directories.assign_directories(self.state, request.body)
 
@@ -453,6 +457,7 @@ _OPERATIONS: dict[str, Callable[[ActiveController, int, ControllerRequest], Deci
     "UnregisterBroker": ActiveController._unregister_broker,
     "AllocateProducerIds": ActiveController._allocate_producer_ids,
     "AlterPartition": ActiveController._alter_partition,
+    "AlterPartitionReassignments": ActiveController._alter_reassignments,
     "AssignReplicasToDirs": ActiveController._assign_directories,
     "CreateTopics": ActiveController._create_topics,
     "CreatePartitions": ActiveController._create_partitions,

@@ -30,7 +30,7 @@ def create_partitions(
         result = {"name": topic["name"], "errorCode": int(Error.NONE), "errorMessage": None}
         try:
             if names[topic["name"]] > 1:
-                raise RequestRefused(Error.INVALID_REQUEST, "the request has this topic twice")
+                raise RequestRefused(Error.INVALID_REQUEST, "Duplicate topic name.")
             of_topic = _growth(state, heartbeats, chance, topic)
             # Kafka answers UNKNOWN_SERVER_ERROR here, and writes as many of them as fit.
             if len(records) + len(of_topic) > MOST_RECORDS:
@@ -49,18 +49,22 @@ def _growth(
 ) -> list[WrittenRecord]:
     topic_id = state.topic_id(topic["name"])
     if topic_id is None:
-        raise RequestRefused(Error.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {topic['name']}")
+        raise RequestRefused(Error.UNKNOWN_TOPIC_OR_PARTITION)
     partitions = state.partitions_of(topic_id)
     there, wanted, assignments = len(partitions), topic["count"], topic["assignments"]
     if wanted <= there:
-        raise RequestRefused(
-            Error.INVALID_PARTITIONS,
-            f"the topic has {there} partitions already, and can only get more than these",
-        )
+        problem = f"Topic already has {there} partition(s)."
+        if wanted < there:
+            problem = (
+                f"The topic {topic['name']} currently has {there} partition(s); {wanted} would not"
+                " be an increase."
+            )
+        raise RequestRefused(Error.INVALID_PARTITIONS, problem)
     if assignments is not None and len(assignments) != wanted - there:
         raise RequestRefused(
             Error.INVALID_REPLICA_ASSIGNMENT,
-            f"{wanted - there} partitions are to be added, and {len(assignments)} are assigned",
+            f"Attempted to add {wanted - there} additional partition(s), but only"
+            f" {len(assignments)} assignment(s) were specified.",
         )
     factor = len(partitions[0].replicas)
     added: list[NewPartition]

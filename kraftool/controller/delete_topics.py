@@ -63,12 +63,15 @@ def _problem(
     topic_id: str | None,
     times: Counter[str],
 ) -> tuple[Error, str | None]:
-    if (name is None) == (given_id is None):
-        return Error.INVALID_REQUEST, "a topic is named by its name or by its id, and not by both"
+    if name is None and given_id is None:
+        return Error.INVALID_REQUEST, "Neither topic name nor id were specified."
+    if name is not None and given_id is not None:
+        return Error.INVALID_REQUEST, "You may not specify both topic name and topic id."
     if topic_id is None:
-        return Error.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}"
+        return Error.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
     if times[topic_id] > 1:
-        return Error.INVALID_REQUEST, "the request has this topic twice"
+        kind = "name" if given_id is None else "id"
+        return Error.INVALID_REQUEST, f"Duplicate topic {kind}."
     if state.topic_name(topic_id) is None:
-        return Error.UNKNOWN_TOPIC_ID, f"there is no topic with the id {topic_id}"
+        return Error.UNKNOWN_TOPIC_ID, "This server does not host this topic ID."
     return Error.NONE, None

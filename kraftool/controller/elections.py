@@ -49,20 +49,22 @@ def elect_leaders(state: ControllerState, request: dict[str, Any]) -> Decision:
     election = _KINDS.get(request.get("electionType", 0))
     if election is None:
         raise RequestRefused(
-            Error.INVALID_REQUEST, f"there is no kind {request['electionType']} of elections"
+            Error.INVALID_REQUEST, f"Unknown election type {request['electionType']}"
         )
     records: list[WrittenRecord] = []
     results: list[dict[str, Any]] = []
     for topic, numbers in _asked_for(state, request["topicPartitions"]):
         of_topic = []
+        topic_id = state.topic_id(topic)
         for number in numbers:
-            error, record = _elected(state, election, state.topic_id(topic), number)
+            error, record = _elected(state, election, topic_id, number)
             if record is not None:
                 records.append(record)
             if error is Error.ELECTION_NOT_NEEDED and request["topicPartitions"] is None:
                 continue
+            reason = _reason(error, topic, number, is_known=topic_id is not None)
             of_topic.append(
-                {"partitionId": number, "errorCode": int(error), "errorMessage": _REASONS[error]}
+                {"partitionId": number, "errorCode": int(error), "errorMessage": reason}
             )
         results.append({"topic": topic, "partitionResult": of_topic})
     if len(records) > MOST_RECORDS:
@@ -76,13 +78,18 @@ def elect_leaders(state: ControllerState, request: dict[str, Any]) -> Decision:
     )
 
 
-_REASONS: Mapping[Error, str | None] = {
-    Error.NONE: None,
-    Error.UNKNOWN_TOPIC_OR_PARTITION: "there is no such topic or partition",
-    Error.ELECTION_NOT_NEEDED: "it is led as it should be",
-    Error.PREFERRED_LEADER_NOT_AVAILABLE: "its first replica cannot lead",
-    Error.ELIGIBLE_LEADERS_NOT_AVAILABLE: "none of its replicas can lead",
+_REASONS: Mapping[Error, str] = {
+    Error.ELECTION_NOT_NEEDED: "Leader election not needed for topic partition.",
+    Error.PREFERRED_LEADER_NOT_AVAILABLE: "The preferred leader was not available.",
+    Error.ELIGIBLE_LEADERS_NOT_AVAILABLE: "Eligible topic partition leaders are not available.",
 }
+"""Kafka's sentences."""
+
+
+def _reason(error: Error, topic: str, number: int, *, is_known: bool) -> str | None:
+    if error is Error.UNKNOWN_TOPIC_OR_PARTITION:
+        return f"No such partition as {topic}-{number}" if is_known else f"No such topic as {topic}"
+    return _REASONS.get(error)
 
 
 def _asked_for(

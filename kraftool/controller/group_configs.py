@@ -39,13 +39,13 @@ _MATCHED = frozenset(
 def check_group(state: ControllerState, configs: Mapping[str, str]) -> None:
     """Raise RequestRefused for the first of a group's configs that may not be so."""
     there = known(GROUP_CONFIGS, state.level)
+    for name in configs:
+        if name not in there:
+            raise invalid(f"Unknown group config name: {name}")
     for name, value in configs.items():
-        config = there.get(name)
-        if config is None:
-            raise invalid(f"there is no config {name} of groups")
-        reason = problem(config, value)
+        reason = problem(name, there[name], value)
         if reason is not None:
-            raise invalid(f"{name}: {reason}")
+            raise invalid(reason)
     combined = _of_file(state, there) | dict(configs)
     for name, config in there.items():
         if name in combined or not name.endswith(_ONLY_IF_SET):
@@ -56,7 +56,9 @@ def check_group(state: ControllerState, configs: Mapping[str, str]) -> None:
             for name in (f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms")
         )
         if session <= heartbeat:
-            raise invalid(f"{kind}.session.timeout.ms must be larger than the heartbeat interval")
+            raise invalid(
+                f"{kind}.session.timeout.ms must be greater than {kind}.heartbeat.interval.ms"
+            )
 
 
 def _of_file(state: ControllerState, there: Mapping[str, ResourceConfig]) -> dict[str, str]:
@@ -79,9 +81,9 @@ def _check_bounds(
         key, default = bound
         limit = int(state.settings.static_configs.get(key, default))
         if is_least and int(value) < limit:
-            raise invalid(f"{name} must be at least {limit}, which is {key}")
+            raise invalid(f"{name} must be greater than or equal to {key}")
         if not is_least and int(value) > limit:
-            raise invalid(f"{name} must be at most {limit}, which is {key}")
+            raise invalid(f"{name} must be less than or equal to {key}")
 
 
 def check_client_metrics(configs: Mapping[str, str]) -> None:
@@ -89,16 +91,18 @@ def check_client_metrics(configs: Mapping[str, str]) -> None:
     for name in configs:
         if name not in CLIENT_METRICS_CONFIGS:
             raise RequestRefused(
-                Error.INVALID_REQUEST, f"there is no config {name} of client metrics"
+                Error.INVALID_REQUEST, f"Unknown client metrics configuration: {name}"
             )
     for name, value in configs.items():
-        reason = problem(CLIENT_METRICS_CONFIGS[name], value)
+        reason = problem(name, CLIENT_METRICS_CONFIGS[name], value)
         if reason is not None:
-            raise invalid(f"{name}: {reason}")
+            raise invalid(reason)
     interval = configs.get("interval.ms")
     if interval is not None and not _SHORTEST_MS <= int(interval) <= _LONGEST_MS:
         raise RequestRefused(
-            Error.INVALID_REQUEST, f"interval.ms must be from {_SHORTEST_MS} to {_LONGEST_MS}"
+            Error.INVALID_REQUEST,
+            f"Invalid value {interval} for interval.ms, interval must be between {_SHORTEST_MS} and"
+            f" {_LONGEST_MS} (1 hour)",
         )
     for name in ("match", "metrics"):
         items = [item.strip() for item in configs.get(name, "").split(",")]
@@ -114,8 +118,8 @@ def check_client_metrics(configs: Mapping[str, str]) -> None:
 def _check_pattern(item: str) -> None:
     what, equals, pattern = item.partition("=")
     if not equals or "=" in pattern or not pattern or what.strip() not in _MATCHED:
-        raise invalid(f"match: {item} is no NAME=PATTERN of a client")
+        raise invalid(f"Illegal client matching pattern: {item}")
     try:
         re.compile(pattern.strip())
-    except re.error as error:
-        raise invalid(f"match: {item}: {error}") from None
+    except re.error:
+        raise invalid(f"Illegal client matching pattern: {item}") from None

@@ -20,6 +20,7 @@ from kraftool.image.topics import RECOVERED
 
 MOST_RECORDS = 10_000
 """Of one request, so that they fit into one batch."""
+_ASSIGNMENT = "The manual partition assignment"
 
 
 class NewPartition(NamedTuple):
@@ -34,29 +35,42 @@ def assigned(
     state: ControllerState, number: int, brokers: list[int], *, factor: int | None
 ) -> NewPartition:
     """A partition on the brokers that a request names. `factor`: the replicas that others have."""
-    problem = _problem(state, brokers, factor)
+    problem = assignment_problem(state, brokers, factor)
     isr = _isr(state, brokers)
     if problem is None and not isr:
-        problem = "all of its brokers are fenced or shutting down"
+        problem = (
+            f"All brokers specified in the manual partition assignment for partition {number} are"
+            " fenced or in controlled shutdown."
+        )
     if problem is not None:
-        raise RequestRefused(Error.INVALID_REPLICA_ASSIGNMENT, f"partition {number}: {problem}")
+        raise RequestRefused(Error.INVALID_REPLICA_ASSIGNMENT, problem)
     return NewPartition(number, brokers, isr)
 
 
-def _problem(state: ControllerState, brokers: list[int], factor: int | None) -> str | None:
+def assignment_problem(
+    state: ControllerState, brokers: list[int], factor: int | None = None
+) -> str | None:
+    """Why brokers cannot be the replicas of a partition, in Kafka's words; None if they can."""
     if not brokers:
-        return "it has no replica"
-    unknown = [broker_id for broker_id in brokers if state.broker(broker_id) is None]
-    if unknown:
-        return f"broker {unknown[0]} is not registered"
-    if len(set(brokers)) != len(brokers):
-        return "a broker has two of its replicas"
-    if state.level >= KAFKA_4_4_LEVEL:
-        cordoned = [broker_id for broker_id in brokers if _is_cordoned(state.broker(broker_id))]
-        if cordoned:
-            return f"broker {cordoned[0]} has only cordoned directories"
+        return f"{_ASSIGNMENT} includes an empty replica list."
+    before = None
+    for broker_id in sorted(brokers):
+        broker = state.broker(broker_id)
+        if broker is None:
+            return f"{_ASSIGNMENT} includes broker {broker_id}, but no such broker is registered."
+        if broker_id == before:
+            return f"{_ASSIGNMENT} includes the broker {broker_id} more than once."
+        if state.level >= KAFKA_4_4_LEVEL and _is_cordoned(broker):
+            return (
+                f"{_ASSIGNMENT} includes broker {broker_id}, but all its log directories are"
+                " cordoned."
+            )
+        before = broker_id
     if factor is not None and len(brokers) != factor:
-        return "it has another number of replicas than those before it"
+        return (
+            f"{_ASSIGNMENT} includes a partition with {len(brokers)} replica(s), but this is not"
+            f" consistent with previous partitions, which have {factor} replica(s)."
+        )
     return None
 
 
@@ -68,7 +82,9 @@ def placed(
         isr = _isr(state, brokers)
         if not isr:
             raise RequestRefused(
-                Error.INVALID_REPLICATION_FACTOR, "all brokers are fenced or shutting down"
+                Error.INVALID_REPLICATION_FACTOR,
+                f"Unable to replicate the partition {len(brokers)} time(s): All brokers are"
+                " currently fenced or in controlled shutdown.",
             )
         yield NewPartition(number, brokers, isr)
 
@@ -114,9 +130,9 @@ def _isr(state: ControllerState, replicas: list[int]) -> list[int]:
     return [broker_id for broker_id in replicas if state.is_active(broker_id)]
 
 
-def _is_cordoned(broker: BrokerRegistration | None) -> bool:
+def _is_cordoned(broker: BrokerRegistration) -> bool:
     """True if none of a broker's directories may get a replica."""
-    if broker is None or not broker.directories or broker.cordoned_directories is None:
+    if not broker.directories or broker.cordoned_directories is None:
         return False
     return set(broker.directories) <= set(broker.cordoned_directories)
 

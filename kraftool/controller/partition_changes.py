@@ -62,17 +62,14 @@ class PartitionChange:
     """A broker that did not shut down cleanly: it may have lost what others think it has."""
     assigned: tuple[int, str] | None = None
     """A broker, and the directory that its replica is in."""
+    replicas: Replicas
+    removing: Replicas
+    adding: Replicas
     elr: Replicas = field(init=False)
-    replicas: Replicas = field(init=False)
-    removing: Replicas = field(init=False)
-    adding: Replicas = field(init=False)
     has_elr: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        partition = self.partition
-        self.has_elr = self.state.is_elr_enabled
-        self.elr, self.replicas = partition.elr, partition.replicas
-        self.removing, self.adding = partition.removing_replicas, partition.adding_replicas
+        self.has_elr, self.elr = self.state.is_elr_enabled, self.partition.elr
 
     def record(self) -> WrittenRecord | None:
         """The PartitionChangeRecord; None where nothing changes."""
@@ -188,7 +185,12 @@ class PartitionChange:
 
     def _write_assignment(self, value: RecordValue) -> None:
         partition = self.partition
-        is_as_before = self.replicas is partition.replicas and self.assigned is None
+        is_as_before = (
+            self.replicas is partition.replicas
+            and self.removing is partition.removing_replicas
+            and self.adding is partition.adding_replicas
+            and self.assigned is None
+        )
         if is_as_before and all(partition.directories):
             return  # nearly always
         if self.state.level >= DIRECTORIES_LEVEL:
@@ -225,6 +227,9 @@ def change_of(
     can_lead: Callable[[int], bool] | None = None,
     unclean_shutdown: int | None = None,
     assigned: tuple[int, str] | None = None,
+    replicas: Replicas | None = None,
+    removing: Replicas | None = None,
+    adding: Replicas | None = None,
 ) -> WrittenRecord | None:
     """The record of a partition's change; what is not named stays as it is. `leaves`: a broker
     that leaves the ISR."""
@@ -242,6 +247,9 @@ def change_of(
         recovery=partition.leader_recovery_state if recovery is None else recovery,
         unclean_shutdown=unclean_shutdown,
         assigned=assigned,
+        replicas=partition.replicas if replicas is None else replicas,
+        removing=partition.removing_replicas if removing is None else removing,
+        adding=partition.adding_replicas if adding is None else adding,
     )
     return change.record()
 

@@ -115,11 +115,15 @@ def place(
     racks = _Racks(brokers, chance)
     problem = None
     if replicas <= 0:
-        problem = f"a replication factor must be positive, not {replicas}"
+        problem = f"Invalid replication factor {replicas}: the replication factor must be positive."
     elif not any(not broker.is_fenced for broker in brokers):
-        problem = "every broker is fenced, or about to shut down, or has only cordoned directories"
+        problem = "All brokers are currently fenced, or have all their log directories cordoned."
     elif replicas > len(brokers):
-        problem = f"{replicas} replicas need {replicas} brokers, and {len(brokers)} can have one"
+        problem = (
+            f"The target replication factor of {replicas} cannot be reached because only"
+            f" {len(brokers)} broker(s) are registered or some brokers have all their log"
+            " directories cordoned."
+        )
     if problem is not None:
         raise RequestRefused(Error.INVALID_REPLICATION_FACTOR, problem)
     return [racks.place(replicas) for _ in range(partitions)]

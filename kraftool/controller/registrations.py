@@ -157,7 +157,7 @@ def register_controller(state: ControllerState, request: _Request) -> Decision:
     if state.level < CONTROLLER_REGISTRATION_LEVEL:
         raise RequestRefused(
             Error.UNSUPPORTED_VERSION,
-            "this metadata.version has no registrations of controllers",
+            "The current MetadataVersion is too old to support controller registrations.",
         )
     value = {
         "controllerId": request["controllerId"],
@@ -193,7 +193,7 @@ def unregister_broker(state: ControllerState, request: _Request) -> Decision:
     if broker is None:
         raise RequestRefused(
             Error.BROKER_ID_NOT_REGISTERED,
-            f"broker {request['brokerId']} is not registered",
+            f"Broker ID {request['brokerId']} is not currently registered",
         )
     return Decision(answer={}, records=fencing.unregister(state, broker), is_atomic=False)
 

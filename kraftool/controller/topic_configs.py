@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kraftool.controller.config_levels import ConfigLevels, Effective
-from kraftool.controller.config_values import LONGEST, invalid, known, problem
+from kraftool.controller.config_values import LONGEST, invalid, known, problem, too_long
 from kraftool.controller.partition_index import PartitionKey
 from kraftool.controller.state import ControllerState
 from kraftool.decoders.schema.resource_configs import TOPIC_CONFIGS, ResourceConfig
@@ -23,15 +23,16 @@ def check(
 ) -> None:
     """Raise RequestRefused for the first of a topic's configs that may not be so. `before`: those
     that it has now, if it is not a new one."""
+    there = _known(state)
     for name, value in configs.items():
-        config = _known(state).get(name)
-        if config is None:
-            raise invalid(f"there is no config {name} of topics")
         if len(value) > LONGEST:
-            raise invalid(f"the value of {name} is longer than {LONGEST} characters")
-        reason = problem(config, value)
+            raise too_long()
+        if name not in there:
+            raise invalid(f"Unknown topic config name: {name}")
+    for name, value in configs.items():
+        reason = problem(name, there[name], value)
         if reason is not None:
-            raise invalid(f"{name}: {reason}")
+            raise invalid(reason)
     _check_together(state, configs, before or {})
 
 
@@ -103,21 +104,31 @@ def _check_together(
     def is_true(name: str) -> bool:
         return _from_file(state, name, configs).strip().lower() == "true"
 
-    if number("min.compaction.lag.ms") > number("max.compaction.lag.ms"):
-        raise invalid("min.compaction.lag.ms is larger than max.compaction.lag.ms")
+    least, most = number("min.compaction.lag.ms"), number("max.compaction.lag.ms")
+    if least > most:
+        raise invalid(
+            f"conflict topic config setting min.compaction.lag.ms ({least}) >"
+            f" max.compaction.lag.ms ({most})"
+        )
     if not is_true("remote.storage.enable"):
         was_remote = before.get("remote.storage.enable", "false").lower() == "true"
         if was_remote and not is_true("remote.log.delete.on.disable"):
             raise invalid(
-                "remote.storage.enable cannot be turned off while the remote data stays; see"
-                " remote.log.delete.on.disable and remote.log.copy.disable"
+                "It is invalid to disable remote storage without deleting remote data. If you want"
+                " to keep the remote data and turn to read only, please set"
+                " `remote.storage.enable=true,remote.log.copy.disable=true`. If you want to disable"
+                " remote storage and delete all remote data, please set"
+                " `remote.storage.enable=false,remote.log.delete.on.disable=true`."
             )
         return
     system = state.settings.static_configs.get("remote.log.storage.system.enable", "false")
     if system.strip().lower() != "true":
-        raise invalid("remote.storage.enable: this node has remote.log.storage.system.enable=false")
+        raise invalid(
+            "Tiered Storage functionality is disabled in the broker. Topic cannot be configured"
+            " with remote log storage."
+        )
     if _from_file(state, "cleanup.policy", configs).strip() not in ("", "delete"):
-        raise invalid("remote.storage.enable: cleanup.policy must be delete")
+        raise invalid("Remote log storage is unsupported for the compacted topics")
     for unit in ("bytes", "ms"):
         name = f"local.retention.{unit}"
         whole, local = number(f"retention.{unit}"), number(name)

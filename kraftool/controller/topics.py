@@ -1,7 +1,7 @@
 """CreateTopics: new topics, with partitions where the request or the placement puts them.
 
-Owns the order of checks and of records, as Kafka's. A topic that cannot be made does not keep the
-others of its request from being made.
+Owns the order of checks and of records, and the sentences of refusals, as Kafka's. A topic that
+cannot be made does not keep the others of its request from being made.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from kraftool.image.replay import WrittenRecord
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _LONGEST_NAME = 249
+_METADATA_LOG = "__cluster_metadata"
 _DEFAULT = -1
 
 
@@ -63,7 +64,11 @@ class CreateTopics:
             name = topic["name"]
             try:
                 if names[name] > 1:
-                    raise RequestRefused(Error.INVALID_REQUEST, f"the request has {name} twice")
+                    raise RequestRefused(Error.INVALID_REQUEST, "Duplicate topic name.")
+                if name == _METADATA_LOG:
+                    raise RequestRefused(
+                        Error.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited."
+                    )
                 self._check_name(name)
                 answer, of_topic = self._topic(topic, shows_configs=may_describe(name))
             except RequestRefused as refused:
@@ -93,14 +98,13 @@ class CreateTopics:
 
     def _check_name(self, name: str) -> None:
         if self._state.topic_id(name) is not None:
-            raise RequestRefused(Error.TOPIC_ALREADY_EXISTS, f"there is a topic {name} already")
+            raise RequestRefused(Error.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_topic_name(name)
         similar = self._state.similar_name(name) if has_ambiguous_characters(name) else None
         if similar is not None:
             raise RequestRefused(
                 Error.INVALID_TOPIC_EXCEPTION,
-                f"{name} and the topic {similar} would be one to the names of metrics, which have"
-                " _ for a dot",
+                f"Topic '{name}' collides with existing topic: {similar}",
             )
 
     def _topic(
@@ -140,9 +144,12 @@ class CreateTopics:
 
     def _configs(self, topic: dict[str, Any]) -> dict[str, str]:
         configs = {config["name"]: config["value"] for config in topic["configs"]}
-        absent = sorted(name for name, value in configs.items() if value is None)
+        absent = [name for name, value in configs.items() if value is None]
         if absent:
-            raise RequestRefused(Error.INVALID_CONFIG, f"no value is given for {', '.join(absent)}")
+            raise RequestRefused(
+                Error.INVALID_CONFIG,
+                f"Null value not supported for topic configs: {','.join(absent)}",
+            )
         if configs:
             topic_configs.check(self._state, configs)
         return configs
@@ -158,11 +165,15 @@ class CreateTopics:
 
     def _assigned(self, topic: dict[str, Any]) -> Iterable[NewPartition]:
         """As the request says."""
-        if topic["replicationFactor"] != _DEFAULT or topic["numPartitions"] != _DEFAULT:
-            raise RequestRefused(
-                Error.INVALID_REQUEST,
-                "a topic with an assignment has -1 as its replication factor and partitions",
-            )
+        for name, what in (
+            ("replicationFactor", "replication factor"),
+            ("numPartitions", "numPartitions"),
+        ):
+            if topic[name] != _DEFAULT:
+                raise RequestRefused(
+                    Error.INVALID_REQUEST,
+                    f"A manual partition assignment was specified, but {what} was not set to -1.",
+                )
         assignments = topic["assignments"]
         made: dict[int, NewPartition] = {}
         factor = None
@@ -170,13 +181,15 @@ class CreateTopics:
             number, brokers = assignment["partitionIndex"], assignment["brokerIds"]
             if number in made:
                 raise RequestRefused(
-                    Error.INVALID_REPLICA_ASSIGNMENT, f"partition {number} is assigned twice"
+                    Error.INVALID_REPLICA_ASSIGNMENT,
+                    f"Found multiple manual partition assignments for partition {number}",
                 )
             made[number] = new_partitions.assigned(self._state, number, brokers, factor=factor)
             factor = len(brokers)
         if set(made) != set(range(len(made))):
             raise RequestRefused(
-                Error.INVALID_REPLICA_ASSIGNMENT, "the partitions are not numbered from 0 on"
+                Error.INVALID_REPLICA_ASSIGNMENT,
+                "partitions should be a consecutive 0-based integer sequence",
             )
         return [made[number] for number in range(len(made))]
 
@@ -185,31 +198,47 @@ class CreateTopics:
         factor, count = topic["replicationFactor"], topic["numPartitions"]
         if factor < _DEFAULT or factor == 0:
             raise RequestRefused(
-                Error.INVALID_REPLICATION_FACTOR, "the replication factor is not positive"
+                Error.INVALID_REPLICATION_FACTOR,
+                "Replication factor must be larger than 0, or -1 to use the default value.",
             )
         if count < _DEFAULT or count == 0:
-            raise RequestRefused(Error.INVALID_PARTITIONS, "there must be a partition at least")
+            raise RequestRefused(
+                Error.INVALID_PARTITIONS,
+                "Number of partitions was set to an invalid non-positive value.",
+            )
         if factor == _DEFAULT:
             factor = self._settings.default_replication_factor
         if count == _DEFAULT:
             count = self._settings.default_partitions
-        replicas = place(
-            self._usable_brokers,
-            partitions=count,
-            replicas=factor,
-            chance=self._chance,
-        )
+        try:
+            replicas = place(
+                self._usable_brokers,
+                partitions=count,
+                replicas=factor,
+                chance=self._chance,
+            )
+        except RequestRefused as refused:
+            text = f"Unable to replicate the partition {factor} time(s): {refused.text}"
+            raise RequestRefused(refused.error, text) from None
         return new_partitions.placed(self._state, 0, replicas)
 
 
 def check_topic_name(name: str) -> None:
     """Raise RequestRefused for what no topic may be called."""
-    if not _NAME.fullmatch(name) or name in (".", "..") or len(name) > _LONGEST_NAME:
-        raise RequestRefused(
-            Error.INVALID_TOPIC_EXCEPTION,
-            f"a topic's name has up to {_LONGEST_NAME} letters, digits, dots, underscores and"
-            " hyphens, and is neither . nor ..",
+    reason = None
+    if not name:
+        reason = "the empty string is not allowed"
+    elif name in (".", ".."):
+        reason = f"'{name}' is not allowed"
+    elif len(name) > _LONGEST_NAME:
+        reason = f"the length of '{name}' is longer than the max allowed length {_LONGEST_NAME}"
+    elif not _NAME.fullmatch(name):
+        reason = (
+            f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and"
+            " '-'"
         )
+    if reason is not None:
+        raise RequestRefused(Error.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
 
 
 def _refused(name: str, refused: RequestRefused) -> dict[str, Any]:

@@ -50,6 +50,10 @@ class PartitionRegistration(NamedTuple):
     partition_epoch: int
 
 
+def is_reassigning(partition: PartitionRegistration) -> bool:
+    return bool(partition.adding_replicas or partition.removing_replicas)
+
+
 _Stretch = tuple[Sequence[bytes], Iterable[tuple[int, PartitionRegistration]]]
 """Partitions of a topic: framed records, or numbers and partitions."""
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from kraftool.controller.answers import refused_answer
 from kraftool.controller.describe_configs import describe_configs, refused_description
+from kraftool.controller.reassignments import list_partition_reassignments
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders import schema
 from kraftool.decoders.addresses import shown_address
@@ -40,6 +41,7 @@ from kraftool.raft.roles import Leader
 from kraftool.raft.wire import requests, responses
 
 UPDATE_FEATURES, DESCRIBE_CONFIGS = "UpdateFeatures", "DescribeConfigs"
+LIST_REASSIGNMENTS = "ListPartitionReassignments"
 _COME_BACK_S = 1.0
 HEARTBEAT_DEADLINE_MS = 1000
 """Half of Kafka's default broker.heartbeat.interval.ms: a heartbeat that waited longer counts as a
@@ -102,6 +104,12 @@ APIS: Mapping[str, Api] = {
     ),
     "CreatePartitions": Api(
         0, 3, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
+    ),
+    "AlterPartitionReassignments": Api(
+        0, 1, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
+    ),
+    LIST_REASSIGNMENTS: Api(
+        0, 0, Family.NODE, "DESCRIBE", needs_controller=True, is_forwardable=True
     ),
     "ElectLeaders": Api(
         0, 2, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
@@ -182,6 +190,8 @@ class Serving:
                 return await self._open_envelope(peer, frame)
         if frame.name == DESCRIBE_CONFIGS:
             return self._describe_configs(frame, allowed=allowed)
+        if frame.name == LIST_REASSIGNMENTS:
+            return await self._list_reassignments(frame, allowed=allowed)
         return self._describe_cluster(frame, peer.listener, allowed=allowed)
 
     async def _ask_core(self, peer: Peer, frame: RequestFrame, *, allowed: bool) -> Value | None:
@@ -322,6 +332,23 @@ class Serving:
             node_id=settings.node_id,
             static_configs=settings.static_configs,
         )
+
+    async def _list_reassignments(self, frame: RequestFrame, *, allowed: bool) -> Value:
+        """Return what is moving in the image. A leader first replays what it has committed, so that
+        a client sees the reassignments whose answers it has."""
+        if not allowed:
+            refused = RequestRefused(Error.CLUSTER_AUTHORIZATION_FAILED)
+            return refused_answer(frame.name, frame.body, refused)
+        role = self._runner.raft.role
+        committed = (role.high_watermark or 0) if isinstance(role, Leader) else 0
+        await self._runner.until(lambda _: self._replayed_to() >= committed, _COME_BACK_S)
+        topics = (self._image() or EMPTY).topics
+        # A thread: it may be a million partitions to look through.
+        return await asyncio.to_thread(list_partition_reassignments, topics, frame.body)
+
+    def _replayed_to(self) -> int:
+        image = self._image()
+        return 0 if image is None else image.provenance.last_offset + 1
 
     def _controllers_at(self, listener: str) -> dict[int, tuple[str, int]]:
         """Return where voters and, as Kafka says it, all registered controllers are reached."""

@@ -16,8 +16,8 @@ BROKERS = st.integers(0, 4)
 
 
 class ControlledCluster(RuleBasedStateMachine):
-    """Brokers come, go and fall silent, topics are created, ISRs change, controllers follow on each
-    other."""
+    """Brokers come, go and fall silent, topics are created and moved, ISRs change, controllers
+    follow on each other."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,6 +89,18 @@ class ControlledCluster(RuleBasedStateMachine):
         self.bench.alter(name, [partition.leader, *chosen], leaderRecoveryState=recovery)
         self.follow()
 
+    @rule(
+        data=st.data(), replicas=st.none() | st.lists(BROKERS, unique=True, min_size=1, max_size=4)
+    )
+    def reassign(self, data: st.DataObject, replicas: list[int] | None) -> None:
+        if not self.topics:
+            return
+        name = f"topic-{data.draw(st.integers(0, self.topics - 1))}"
+        partitions = [{"partitionIndex": 0, "replicas": replicas}]
+        body = {"timeoutMs": 1_000, "topics": [{"name": name, "partitions": partitions}]}
+        self.bench.ask("AlterPartitionReassignments", 1, body)
+        self.follow()
+
     @rule(broker_id=BROKERS)
     def unregister(self, broker_id: int) -> None:
         self.bench.ask("UnregisterBroker", 0, {"brokerId": broker_id})
@@ -124,6 +136,10 @@ class ControlledCluster(RuleBasedStateMachine):
         for key, partition in now.items():
             assert set(partition.isr) <= set(partition.replicas)
             assert not set(partition.elr) & set(partition.isr)
+            assert {*partition.adding_replicas, *partition.removing_replicas} <= {
+                *partition.replicas
+            }
+            assert len(partition.directories) == len(partition.replicas)
             assert partition.leader == NO_LEADER or partition.leader in partition.isr
             old = self.before.get(key)
             if old is not None and old != partition:

@@ -62,6 +62,16 @@ def test_rt4_configs_stand_between_the_topic_and_its_partitions() -> None:
     assert bench.names == []
 
 
+def test_rq2_nobody_makes_a_topic_of_the_metadata_log() -> None:
+    bench = Bench().with_brokers([1])
+    answer = bench.create("__cluster_metadata")
+    assert (answer["errorCode"], answer["errorMessage"]) == (
+        Error.INVALID_REQUEST,
+        "Creation of internal topic __cluster_metadata is prohibited.",
+    )
+    assert bench.names == []
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", "a b", "ü", "x" * 250])
 def test_rt9_names_that_no_topic_may_have(name: str) -> None:
     bench = Bench().with_brokers([1])

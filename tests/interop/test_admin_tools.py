@@ -2,7 +2,7 @@
 
 Each subcommand runs on both clusters, one after the other, and its outputs are compared. Names
 replace addresses, generated ids, offsets and times first. A broker may show a change a moment after
-the controller has answered, so a command that only reads is run again until both sides agree.
+the controller has answered, so a command that changes nothing more is run again until both agree.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _TOOLS = {
     "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
     "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
+    "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
 }
 
 
@@ -46,8 +47,15 @@ class Run(NamedTuple):
     command: str
 
     @property
-    def only_reads(self) -> bool:
-        return any(word in self.command for word in ("describe", "--list", "list-endpoints"))
+    def may_run_again(self) -> bool:
+        words = ("describe", "--list", "list-endpoints", "--verify", "--if-")
+        return any(word in self.command for word in words)
+
+    @property
+    def awaited(self) -> str:
+        """The text without which the command is run again; empty if any output will do."""
+        marks = (mark for mark in self.marks if mark.startswith("until "))
+        return next(marks, "").removeprefix("until ")
 
     @property
     def asks(self) -> str:
@@ -89,9 +97,9 @@ def compared(run: Run, theirs: _Side, ours: _Side) -> tuple[ToolOutput, ToolOutp
             known = {_config_name(line) for line in kafkas.out.splitlines()}
             lines = [line for line in kraftools.out.splitlines() if _config_name(line) in known]
             kraftools = kraftools._replace(out="\n".join(lines))
-        if kafkas == kraftools:
+        if kafkas == kraftools and run.awaited in kafkas.out:
             return None
-        if not run.only_reads or time.monotonic() > deadline:
+        if not run.may_run_again or time.monotonic() > deadline:
             return kafkas, kraftools
 
 
@@ -128,6 +136,7 @@ class _Side:
         self._partitions = cluster.root / "partitions.json"
         items = [{"topic": "placed", "partition": number} for number in (0, 1)]
         self._partitions.write_text(json.dumps({"partitions": items}))
+        self._reassignments = dict(_reassignment_files(cluster.root))
 
     def run(self, run: Run) -> ToolOutput:
         """Return what the tool prints, in a form that does not depend on chance."""
@@ -154,6 +163,7 @@ class _Side:
             "DIRECTORY": self._directory,
             "CONFIG": str(self._follower.directory / "server.properties"),
             "PARTITIONS": str(self._partitions),
+            **self._reassignments,
         }
         for word, value in words.items():
             command = command.replace(word, value)
@@ -161,7 +171,9 @@ class _Side:
 
     def _comparable(self, run: Run, output: ToolOutput) -> ToolOutput:
         if "words" in run.marks:
-            return ToolOutput(output.code, "", _error_of(output))
+            return ToolOutput(output.code, "", _errors_of(output, r"\b([A-Z]\w+Exception)\b"))
+        if "error" in run.marks:
+            return ToolOutput(output.code, "", _errors_of(output, r"\b([A-Z]\w+Exception: .*)"))
         return output._replace(out=self._named(output.out), err=self._named(output.err))
 
     def _named(self, text: str) -> str:
@@ -171,9 +183,29 @@ class _Side:
                 # A whole number: the largest int64 has digits of some port, too.
                 port = rf"\b{node.ports[listener]}\b"
                 text = re.sub(port, f"{listener}-{_role(node)}", text)
-        text = text.replace(self._cluster.id, "CLUSTER")
+        text = text.replace(self._cluster.id, "CLUSTER").replace(str(self._cluster.root), "ROOT")
         text = re.sub(r"TopicId: \S+", "TopicId: ID", text)
         return "\n".join(_without_chance(text.splitlines()))
+
+
+def _reassignment_files(folder: Path) -> Iterator[tuple[str, str]]:
+    """The files of kafka-reassign-partitions, by the word that stands for each in the script."""
+    topics = folder / "topics.json"
+    topics.write_text(json.dumps({"version": 1, "topics": [{"topic": "placed"}]}))
+    yield "TOPICS", str(topics)
+    for word, topic, replicas in (
+        ("THERE", "moving", [[12], [12]]),
+        ("BACK", "moving", [[11]]),
+        ("WIDER", "moving", [[11, 12], [11]]),
+        ("NOWHERE", "no-such-topic", [[11]]),
+    ):
+        items = [
+            {"topic": topic, "partition": number, "replicas": brokers}
+            for number, brokers in enumerate(replicas)
+        ]
+        path = folder / f"{word.lower()}.json"
+        path.write_text(json.dumps({"version": 1, "partitions": items}))
+        yield word, str(path)
 
 
 def _role(node: Node) -> str:
@@ -192,7 +224,11 @@ def _without_chance(lines: list[str]) -> Iterator[str]:
     """Lines without what elections, clocks and offsets decide; those of replicas by what they are,
     in an order of their own."""
     replicas = []
+    is_proposal = False
     for line in lines:
+        if is_proposal:  # of two brokers, each of which gets a replica
+            line = line.replace("[12,11]", "[11,12]")
+        is_proposal = line.startswith("Proposed partition reassignment")
         if re.match(r"(\d+)\s+[A-Za-z0-9_-]{22}\s", line):
             replicas.append(f"replica: {line.split()[-1]}, {len(line.split())} columns")
             continue
@@ -206,7 +242,7 @@ def _without_chance(lines: list[str]) -> Iterator[str]:
     yield from sorted(replicas)
 
 
-def _error_of(output: ToolOutput) -> str:
-    """The name of the error that a tool tells of."""
-    exceptions = re.findall(r"\b([A-Z]\w+Exception)\b", output.err + output.out)
-    return ", ".join(dict.fromkeys(exceptions))
+def _errors_of(output: ToolOutput, pattern: str) -> str:
+    """The errors that a tool tells of."""
+    errors = re.findall(pattern, output.err + output.out)
+    return "\n".join(dict.fromkeys(errors))

@@ -21,14 +21,16 @@ _PART = 20
 
 @pytest.mark.parametrize("first", range(0, 80, _PART))
 def test_nothing_that_was_answered_is_lost(first: int) -> None:
-    created = activated = 0
+    created = activated = moved = 0
     for seed in range(first, first + _PART):
         verdict = run(seed, Options(controllers=True))
         assert verdict.is_fine, f"seed {seed}\n{verdict.text}"
         created += verdict.counts["topics created"]
         activated += verdict.counts["controllers activated"]
+        moved += verdict.counts["reassignments ended"]
     assert created > _PART
     assert activated > _PART
+    assert moved > _PART // 4
 
 
 @pytest.mark.parametrize("first", range(0, 40, _PART))
@@ -71,6 +73,7 @@ def test_an_answer_before_the_commit_is_noticed(monkeypatch: pytest.MonkeyPatch)
         ("DeleteTopics", "were deleted, but exist"),
         ("CreatePartitions", "partitions, but"),
         ("IncrementalAlterConfigs", "was acknowledged"),
+        ("AlterPartitionReassignments", "as acknowledged"),
     ],
 )
 def test_an_answer_without_its_records_is_noticed(

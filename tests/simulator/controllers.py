@@ -29,7 +29,7 @@ from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader, OpenTransaction
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION, release_levels
 from kraftool.image.replay import ReplayError
-from kraftool.image.topics import NO_LEADER, PartitionRegistration, TopicImage
+from kraftool.image.topics import NO_LEADER, PartitionRegistration, TopicImage, is_reassigning
 from kraftool.raft.events import Append
 from kraftool.raft.records import Batch
 from kraftool.raft.roles import Leader, Role
@@ -335,6 +335,8 @@ class Controllers(Checker):
         for number, partition in topic.partitions.items():
             old = known.partitions.get(number) if known is not None else None
             problem = None if old is partition else _problem(old, partition)
+            if old is not None and is_reassigning(old) and not is_reassigning(partition):
+                self.world.count("reassignments ended")
             if problem is not None:
                 self.violated(f"partition {topic.name}-{number} {problem}: {partition}")
 
@@ -358,6 +360,14 @@ def _problem(old: PartitionRegistration | None, partition: PartitionRegistration
         return "has a broker in both ISR and ELR"
     if leader != NO_LEADER and leader not in partition.isr:
         return "is led from outside its ISR"
+    if not {*partition.adding_replicas, *partition.removing_replicas} <= set(partition.replicas):
+        return "adds or removes a broker that has no replica"
+    if old is not None and not set(old.replicas) <= set(partition.replicas):
+        is_one_change = partition.partition_epoch == old.partition_epoch + 1
+        if is_one_change and is_reassigning(partition):
+            return "lost a replica before its reassignment ended"
+        if partition.leader_epoch == old.leader_epoch:
+            return "lost a replica within a leader epoch"
     if old is not None and (
         partition.leader_epoch < old.leader_epoch
         or partition.partition_epoch <= old.partition_epoch

@@ -1,7 +1,9 @@
-"""Admins of a simulated cluster: they create, configure and delete topics, and move leaders.
+"""Admins of a simulated cluster: they create, configure and delete topics, and move leaders and
+replicas.
 
 Owns the checks of their answers: an acknowledged topic exists, a deleted one never returns, a topic
-has its acknowledged partitions, and its config is not older than an acknowledged one.
+has its acknowledged partitions, its config is not older than an acknowledged one, and a partition
+changed whose reassignment was acknowledged.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any, NamedTuple
 from kraftool.decoders.error_codes import Error
 from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.image import MetadataImage
-from kraftool.image.topics import TopicImage
+from kraftool.image.topics import TopicImage, is_reassigning
 from tests.simulator.world import World
 
 _CONFIG = "retention.ms"
@@ -44,6 +46,8 @@ class ModelAdmins:
         self._topics, self._values = count(), count(1)
         self._asked_configs: dict[int, _AskedConfig] = {}
         self._acknowledged: dict[str, set[int]] = {}
+        self._epochs: dict[int, dict[int, int]] = {}
+        """The partition epochs when a reassignment was asked for; its timeout tells which."""
         self._deleting: set[str] = set()
         self._deleted: set[str] = set()
         """Topic ids: those that an admin asked to delete, and those whose deletion was answered."""
@@ -53,6 +57,7 @@ class ModelAdmins:
             (self._grow, 2_500),
             (self._configure, 1_200),
             (self._elect, 1_500),
+            (self._reassign, 1_500),
             (self._change_feature, 5_000),
         )
         for at, (request, most_ms) in enumerate(requests):
@@ -115,6 +120,28 @@ class ModelAdmins:
             body = {"electionType": kind, "topicPartitions": partitions, "timeoutMs": 1}
             self._send("ElectLeaders", 2, body)
 
+    def _reassign(self) -> None:
+        """Move some partitions of a topic, or cancel what moves."""
+        topic, image = self._some_topic(), self._committed()
+        if topic is None or image is None or not image.cluster.brokers:
+            return
+        random, brokers = self._world.random, sorted(image.cluster.brokers)
+        items = []
+        for number, partition in topic.partitions.items():
+            target = random.sample(brokers, random.randint(1, len(brokers)))
+            cancels = is_reassigning(partition) and random.random() < 0.4
+            items.append({"partitionIndex": number, "replicas": None if cancels else target})
+        asked = next(self._values)
+        self._epochs[asked] = {
+            number: partition.partition_epoch for number, partition in topic.partitions.items()
+        }
+        body = {
+            "timeoutMs": asked,
+            "allowReplicationFactorChange": random.random() < 0.8,
+            "topics": [{"name": topic.name, "partitions": items}],
+        }
+        self._send("AlterPartitionReassignments", 1, body)
+
     def _change_feature(self) -> None:
         image = self._committed()
         if image is not None:
@@ -140,6 +167,8 @@ class ModelAdmins:
                         self._deleted.add(topic["topicId"])
             case "CreatePartitions" if body["results"][0]["errorCode"] == Error.NONE:
                 return self._grown(asked["topics"][0], committed)
+            case "AlterPartitionReassignments" if body["errorCode"] == Error.NONE:
+                return self._reassigned(asked, body["responses"][0], committed)
             case "IncrementalAlterConfigs" if body["responses"][0]["errorCode"] == Error.NONE:
                 config = asked["resources"][0]["configs"][0]
                 return self._configured(self._asked_configs[int(config["value"])], committed)
@@ -163,6 +192,23 @@ class ModelAdmins:
                 f"topic {topic.name} has {len(topic.partitions)} partitions,"
                 f" but {wanted['count']} were acknowledged"
             )
+        return None
+
+    def _reassigned(
+        self, asked: dict[str, Any], answer: dict[str, Any], committed: MetadataImage
+    ) -> str | None:
+        [wanted], epochs = asked["topics"], self._epochs[asked["timeoutMs"]]
+        topic = committed.topics.by_name.get(wanted["name"])
+        for item, result in zip(wanted["partitions"], answer["partitions"], strict=True):
+            number, target = item["partitionIndex"], item["replicas"]
+            if result["errorCode"] != Error.NONE:
+                continue
+            self._world.count(f"reassignments {'cancelled' if target is None else 'started'}")
+            if topic is None or topic.partitions[number].partition_epoch > epochs[number]:
+                continue
+            replicas = topic.partitions[number].replicas
+            if target is None or list(replicas[: len(target)]) != target:
+                return f"partition {topic.name}-{number} did not change to {target} as acknowledged"
         return None
 
     def _configured(self, asked: _AskedConfig, committed: MetadataImage) -> str | None:

@@ -15,7 +15,7 @@ from kraftool.decoders.redact import config_value
 from kraftool.image.cluster import BrokerRegistration, ControllerRegistration
 from kraftool.image.configs import RESOURCE_TYPES
 from kraftool.image.image import MetadataImage
-from kraftool.image.topics import NO_LEADER, PartitionRegistration, TopicImage
+from kraftool.image.topics import NO_LEADER, PartitionRegistration, TopicImage, is_reassigning
 from kraftool.reports.findings.status import Status
 from kraftool.reports.state.entities import broker_state
 from kraftool.reports.state.shell.tree import resource_name
@@ -23,7 +23,6 @@ from kraftool.reports.state.summary import (
     MinIsr,
     PartitionCounts,
     is_offline,
-    is_reassigning,
     is_under_min_isr,
     is_under_replicated,
 )

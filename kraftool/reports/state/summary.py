@@ -18,7 +18,7 @@ from kraftool.decoders.json_marks import Count
 from kraftool.image.configs import BROKER, TOPIC
 from kraftool.image.image import MetadataImage
 from kraftool.image.scram import MECHANISMS
-from kraftool.image.topics import NO_LEADER, PartitionRegistration
+from kraftool.image.topics import NO_LEADER, PartitionRegistration, is_reassigning
 
 MIN_ISR = "min.insync.replicas"
 
@@ -104,10 +104,6 @@ def is_under_replicated(partition: PartitionRegistration) -> bool:
 def is_under_min_isr(partition: PartitionRegistration, min_isr: int) -> bool:
     wanted = min(min_isr, len(partition.replicas))
     return is_offline(partition) or len(partition.isr) < wanted
-
-
-def is_reassigning(partition: PartitionRegistration) -> bool:
-    return bool(partition.adding_replicas or partition.removing_replicas)
 
 
 class MinIsr:

@@ -11,6 +11,7 @@ import itertools
 import json
 from base64 import b64decode, b64encode
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from random import Random
@@ -70,10 +71,13 @@ def run_seed(kafka: KafkaController, release: str, seed: int, steps: int = STEPS
             theirs["hasResigned"] = False  # as it should
         result.difference = _difference(theirs, did, asked)
         if result.difference:
-            reason = _explained(step, theirs, did, result.seen)
+            reason = _explained(step, theirs, did, result.seen, ours)
             if reason:
                 result.difference = ""
                 result.seen[f"explained: {reason}"] += 1
+            return result
+        result.difference = _other_sentence(theirs, did, asked)
+        if result.difference:
             return result
         _append(source, did)
         _note(result, step, did, asked)
@@ -84,7 +88,9 @@ def run_seed(kafka: KafkaController, release: str, seed: int, steps: int = STEPS
     return result
 
 
-def _explained(step: Step, theirs: dict[str, Any], did: Did, seen: Counter[str]) -> str:
+def _explained(
+    step: Step, theirs: dict[str, Any], did: Did, seen: Counter[str], ours: OurController
+) -> str:
     """Why a difference is one that is known; empty if it is not. The trial ends with it."""
     if _has_half_grown(step, theirs, did):
         return "Kafka writes partitions of a topic of which it says that it cannot grow"
@@ -94,6 +100,8 @@ def _explained(step: Step, theirs: dict[str, Any], did: Did, seen: Counter[str])
         return "Kafka elects leaders where a broker was in an ELR that has been cleared since"
     if step["command"] == "advance" and _elected_other_thousand(theirs, did):
         return "the order of Kafka's hash map decides which thousand leaders are elected first"
+    if step["command"] == "advance" and ours.has_guessed:
+        return "the order of Kafka's hash map decides which session that is over it forgets first"
     if step["command"] == "lead" and _aborted_bootstrap(theirs, did):
         return "Kafka has no metadata.version after it aborts the bootstrap records' transaction"
     return ""
@@ -248,11 +256,47 @@ def _kind(record: Any) -> str:
 def _their_answer(answer: dict[str, Any], step: Step) -> dict[str, Any]:
     name, version = f"{step['api']}Response", step["version"]
     if "body" in answer:
-        return codec.decode(name, version, b64decode(answer["body"]))[0]
-    refused = refused_answer(
-        step["api"], request_body(step), RequestRefused(Error(answer["error"]))
-    )
+        body = codec.decode(name, version, b64decode(answer["body"]))[0]
+        if step["api"] == "ListPartitionReassignments":
+            # A Kafka that has just lost the leadership lists some topics twice.
+            body["topics"] = list({topic["name"]: topic for topic in body["topics"]}.values())
+        return body
+    reason = RequestRefused(Error(answer["error"]), answer.get("message"))
+    refused = refused_answer(step["api"], request_body(step), reason)
     return codec.decode(name, version, codec.encode(name, version, refused))[0]
+
+
+def _other_sentence(theirs: dict[str, Any], did: Did, asked: dict[int, Step]) -> str:
+    """Name a sentence of a refusal that is not Kafka's; empty if there is none. If several configs
+    of a resource are wrong, a hash map decides of which one Kafka speaks."""
+    for answer in theirs["answers"]:
+        number = answer["number"]
+        api = asked[number]["api"]
+        if api in _WORDED_ELSEWHERE or answer.get("error") == Error.NOT_CONTROLLER:
+            continue
+        kafkas = list(_sentences(_their_answer(answer, asked[number])))
+        if "error" in answer:
+            kafkas = [(code, answer["message"]) for code, _ in kafkas]
+        for (code, their), (_, our) in zip(kafkas, _sentences(did.answers[number]), strict=True):
+            if their != our and code != Error.INVALID_CONFIG:
+                return f"sentence of {api}, {error_name(code)}:\n  Kafka: {their}\n  ours:  {our}"
+    return ""
+
+
+_WORDED_ELSEWHERE = ("DeleteTopics", "UpdateFeatures")
+"""Kafka's request layer words the first; kraftool has sentences of its own about features."""
+
+
+def _sentences(body: Any) -> Iterator[tuple[int, str | None]]:
+    """The sentences of an answer, each with its error, in the order of its items."""
+    if isinstance(body, list):
+        for item in sorted(body, key=_name):
+            yield from _sentences(item)
+    elif isinstance(body, dict):
+        if "errorMessage" in body:
+            yield body["errorCode"], body["errorMessage"]
+        for item in body.values():
+            yield from _sentences(item)
 
 
 def _without_words(body: Any) -> Any:
@@ -278,7 +322,15 @@ def _name(item: Any) -> str:
     return "/".join(str(item[key]) for key in _NAMES if key in item)
 
 
-_NAMES = ("name", "topic", "partitionId", "id", "resourceType", "resourceName")
+_NAMES = (
+    "name",
+    "topic",
+    "partitionId",
+    "partitionIndex",
+    "id",
+    "resourceType",
+    "resourceName",
+)
 
 
 def _side_by_side(theirs: Any, ours: Any) -> str:

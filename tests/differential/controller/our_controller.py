@@ -16,6 +16,7 @@ from kraftool.controller.controller import (
     Step,
 )
 from kraftool.controller.heartbeats import Heartbeats, Session
+from kraftool.controller.reassignments import list_partition_reassignments
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders import codec
@@ -38,12 +39,14 @@ class _Heartbeats(Heartbeats):
         """The one that Kafka fenced; if it fenced nobody, one of which nothing is left to fence."""
         active = self._ours.active
         assert active is not None, "only an active controller looks for sessions"
+        found = []
         for session in expired:
             broker = active.state.broker(session.broker_id)
             is_over = broker is None or broker.epoch != session.epoch
             if self._ours.fenced == (None if is_over else session.broker_id):
-                return session
-        return expired[0]
+                found.append(session)
+        self._ours.has_guessed |= len(found) > 1
+        return (found or expired)[0]
 
 
 @dataclass(slots=True)
@@ -81,6 +84,8 @@ class OurController:
         """The ids that Kafka gave to new topics, in their order."""
         self.fenced: int | None = None
         """The broker that Kafka fences in this step."""
+        self.has_guessed = False
+        """True if Kafka may have forgotten another session than this controller did."""
         self.loader = ImageLoader()
         self.registered_at: dict[int, int] = {}
         self.active: ActiveController | None = None
@@ -143,6 +148,10 @@ class OurController:
         at_once = answered_at_once(step["api"], body)
         if at_once is not None:
             self._answer(Answered(step["number"], at_once), did)
+            return
+        if step["api"] == "ListPartitionReassignments":
+            listed = list_partition_reassignments(self.loader.image().topics, body)
+            self._answer(Answered(step["number"], listed), did)
             return
         if self.active is None:
             self._refuse(step["number"], did)

@@ -24,6 +24,7 @@ from kraftool.image.metadata_version import (
 from kraftool.image.replay import WrittenRecord
 from tests.differential.controller.our_controller import OurController
 from tests.differential.controller.random_configs import ConfigRequests
+from tests.differential.controller.random_reassignments import ReassignmentRequests
 from tests.differential.controller.random_requests import (
     BROKERS,
     CLUSTER_ID,
@@ -32,7 +33,6 @@ from tests.differential.controller.random_requests import (
     Body,
     Command,
 )
-from tests.differential.controller.random_topics import TopicRequests
 
 SMALL_BATCHES, LARGE_BATCHES = 4, 10_000
 """With so small ones activation takes several, and new topics would not fit into one."""
@@ -84,7 +84,7 @@ def random_start(random: Random, kafka: str) -> Command:
     }
 
 
-class RandomSteps(TopicRequests, ConfigRequests):
+class RandomSteps(ReassignmentRequests, ConfigRequests):
     """The steps of one trial, each made when the one before was taken."""
 
     def __init__(self, random: Random, ours: OurController) -> None:
@@ -106,6 +106,8 @@ class RandomSteps(TopicRequests, ConfigRequests):
             (self._alter_configs, 0 if ours.settings.max_batch_records == SMALL_BATCHES else 6),
             (self._alter_partition, 12),
             (self._assign_directories, 3),
+            (self._alter_reassignments, 8),
+            (self._list_committed, 2),
             (self._allocate_producer_ids, 2),
             (self._register_controller, 1),
             (self._unregister_broker, 1),
@@ -127,6 +129,8 @@ class RandomSteps(TopicRequests, ConfigRequests):
         """What is not committed when leadership is lost may be lost, too."""
         if self.random.random() < 0.2:
             return self._request("BrokerHeartbeat", 0, 1, self._heartbeat_body(0, 5))
+        if self.random.random() < 0.1:
+            return self._list_reassignments()
         if self.uncommitted:
             if self.random.random() < 0.5:
                 return self._commit()
@@ -151,6 +155,10 @@ class RandomSteps(TopicRequests, ConfigRequests):
         batches = self.uncommitted[:count]
         del self.uncommitted[:count]
         return {"command": "commit", "batches": batches}
+
+    def _list_committed(self) -> Command:
+        """List reassignments, but only if all is committed: Kafka shows parts of what is not."""
+        return self._commit() if self.uncommitted else self._list_reassignments()
 
     def _advance(self) -> Command:
         ms = self.random.choice([1, 100, 600, 1_200, 3_000])

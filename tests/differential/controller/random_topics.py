@@ -83,8 +83,14 @@ class TopicRequests(BrokerRequests):
         return list({partition["partitionIndex"]: partition for partition in partitions}.values())
 
     def _create_partitions(self) -> Command:
+        """Let topics grow whose partitions have one number of replicas: Kafka takes the number from
+        the partition that its hash map gives first, kraftool from partition 0."""
         random = self.random
-        topics = list(self._state.topics())
+        topics = [
+            topic
+            for topic in self._state.topics()
+            if len({len(partition.replicas) for partition in topic.partitions.values()}) == 1
+        ]
         items = []
         for topic in random.sample(topics, min(len(topics), random.choice([1, 1, 2]))):
             more = random.choice([1, 1, 2, 5, 0, -1])

@@ -24,6 +24,8 @@ ALWAYS_SEEN = {
     *(f"{api}: NONE" for api in ("AllocateProducerIds", "AlterPartition", "BrokerHeartbeat")),
     *(f"{api}: NONE" for api in ("BrokerRegistration", "CreateTopics", "UnregisterBroker")),
     "AlterPartition: INELIGIBLE_REPLICA",
+    "AlterPartitionReassignments: NONE",
+    "ListPartitionReassignments: NONE",
     "BrokerHeartbeat: REQUEST_TIMED_OUT",
     "BrokerRegistration: DUPLICATE_BROKER_REGISTRATION",
     "ControllerRegistration: NONE",

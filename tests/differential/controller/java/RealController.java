@@ -16,6 +16,7 @@ import org.apache.kafka.common.message.AllocateProducerIdsRequestData;
 import org.apache.kafka.common.message.AllocateProducerIdsResponseData;
 import org.apache.kafka.common.message.AlterConfigsRequestData;
 import org.apache.kafka.common.message.AlterConfigsResponseData;
+import org.apache.kafka.common.message.AlterPartitionReassignmentsRequestData;
 import org.apache.kafka.common.message.AlterPartitionRequestData;
 import org.apache.kafka.common.message.AlterPartitionResponseData;
 import org.apache.kafka.common.message.AssignReplicasToDirsRequestData;
@@ -34,6 +35,7 @@ import org.apache.kafka.common.message.DeleteTopicsResponseData;
 import org.apache.kafka.common.message.ElectLeadersRequestData;
 import org.apache.kafka.common.message.IncrementalAlterConfigsRequestData;
 import org.apache.kafka.common.message.IncrementalAlterConfigsResponseData;
+import org.apache.kafka.common.message.ListPartitionReassignmentsRequestData;
 import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.message.UnregisterBrokerRequestData;
 import org.apache.kafka.common.message.UnregisterBrokerResponseData;
@@ -296,6 +298,14 @@ final class RealController implements AutoCloseable {
                 answer(step, () -> controller.alterPartition(context, new AlterPartitionRequestData(body, version)),
                     reply -> reply,
                     error -> new AlterPartitionResponseData().setErrorCode(error.code()));
+                break;
+            case "AlterPartitionReassignments":
+                answer(step, () -> controller.alterPartitionReassignments(context,
+                    new AlterPartitionReassignmentsRequestData(body, version)), reply -> reply, error -> null);
+                break;
+            case "ListPartitionReassignments":
+                answer(step, () -> controller.listPartitionReassignments(context,
+                    new ListPartitionReassignmentsRequestData(body, version)), reply -> reply, error -> null);
                 break;
             case "AssignReplicasToDirs":
                 answer(step, () -> controller.assignReplicasToDirs(context, new AssignReplicasToDirsRequestData(body, version)),

@@ -34,6 +34,8 @@ _UNORDERED = {
     "ConfigRecord": ("resourceType", "resourceName", "name"),
     "ClearElrRecord": ("topicName",),
     _LEVEL: ("name",),
+    "ClientQuotaRecord": ("entity", "key"),
+    "RemoveDelegationTokenRecord": ("tokenId",),
 }
 """Records that Kafka writes in the order of a hash map, with what tells them apart."""
 
@@ -186,8 +188,8 @@ def _codes(body: Any) -> list[int]:
 def _tell_chance(ours: OurController, theirs: dict[str, Any]) -> None:
     """Let chance and the order of hash maps be what they were for Kafka.
 
-    That is: the ids of new topics (a dry run gives others away, which nobody sees), and which of
-    several brokers that are silent is fenced first.
+    That is: the ids of new tokens and topics (a dry run gives others away, which nobody sees), and
+    which of several brokers that are silent is fenced first.
     """
     records = [
         decode_record(b64decode(record))
@@ -195,6 +197,7 @@ def _tell_chance(ours: OurController, theirs: dict[str, Any]) -> None:
         for record in batch["records"]
     ]
     written = [value["topicId"] for name, _, value in records if name == "TopicRecord"]
+    written += [value["tokenId"] for name, _, value in records if name == "DelegationTokenRecord"]
     ours.topic_ids = [*written, *itertools.repeat(uuid(1), 9)]
     fenced = (
         value["brokerId"]
@@ -232,11 +235,24 @@ def _difference(theirs: dict[str, Any], did: Did, asked: dict[int, Step]) -> str
 def _comparable(batches: list[tuple[int, list[bytes]]]) -> list[Any]:
     """The batches, then the records; of those without an order, sorted, over several batches."""
     entries: list[Any] = [("batch", base_offset, len(encoded)) for base_offset, encoded in batches]
-    records = (decode_record(record) for _, encoded in batches for record in encoded)
+    records = (_equal_to_itself(record) for _, encoded in batches for record in encoded)
     for name, group in groupby(records, key=_kind):
         keys = _UNORDERED.get(name, ())
-        entries += sorted(group, key=lambda record: [record[2].get(key, "") for key in keys])
+        entries += sorted(group, key=lambda record: [_key(record[2].get(key, "")) for key in keys])
     return entries
+
+
+def _equal_to_itself(encoded: bytes) -> Any:
+    """A record; the value of a quota, which may be NaN, as text."""
+    name, version, value = decode_record(encoded)
+    if name == "ClientQuotaRecord":
+        value["value"] = str(value["value"])
+    return name, version, value
+
+
+def _key(value: Any) -> Any:
+    """What a record is sorted by; an entity of quotas is a list of its parts."""
+    return str(value) if isinstance(value, list) else value
 
 
 def _kind(record: Any) -> str:
@@ -248,11 +264,16 @@ def _kind(record: Any) -> str:
 def _their_answer(answer: dict[str, Any], step: Step) -> dict[str, Any]:
     name, version = f"{step['api']}Response", step["version"]
     if "body" in answer:
-        return codec.decode(name, version, b64decode(answer["body"]))[0]
-    refused = refused_answer(
-        step["api"], request_body(step), RequestRefused(Error(answer["error"]))
-    )
-    return codec.decode(name, version, codec.encode(name, version, refused))[0]
+        body = codec.decode(name, version, b64decode(answer["body"]))[0]
+    else:
+        refused = refused_answer(
+            step["api"], request_body(step), RequestRefused(Error(answer["error"]))
+        )
+        body = codec.decode(name, version, codec.encode(name, version, refused))[0]
+    if "throttleTimeMs" in body:
+        # Kafka's request layer puts it in.
+        body["throttleTimeMs"] = answer["throttleTimeMs"]
+    return body
 
 
 def _without_words(body: Any) -> Any:
@@ -278,7 +299,10 @@ def _name(item: Any) -> str:
     return "/".join(str(item[key]) for key in _NAMES if key in item)
 
 
-_NAMES = ("name", "topic", "partitionId", "id", "resourceType", "resourceName")
+_NAMES = (
+    *("name", "topic", "partitionId", "id", "resourceType", "resourceName"),
+    *("entityType", "entity"),
+)
 
 
 def _side_by_side(theirs: Any, ours: Any) -> str:

@@ -41,12 +41,14 @@ class _Heartbeats(Heartbeats):
         """The one that Kafka fenced; if it fenced nobody, one of which nothing is left to fence."""
         active = self._ours.active
         assert active is not None, "only an active controller looks for sessions"
+        fitting = []
         for session in expired:
             broker = active.state.broker(session.broker_id)
             is_over = broker is None or broker.epoch != session.epoch
             if self._ours.fenced == (None if is_over else session.broker_id):
-                return session
-        return expired[0]
+                fitting.append(session)
+        self._ours.has_guessed |= len(fitting) > 1
+        return [*fitting, *expired][0]
 
 
 @dataclass(slots=True)
@@ -90,6 +92,9 @@ class OurController:
         """The ids that Kafka gave to new topics, in their order."""
         self.fenced: int | None = None
         """The broker that Kafka fences in this step."""
+        self.has_guessed = False
+        """True once several sessions ended of brokers that registered again since: nothing shows
+        which of them Kafka forgot first."""
         self.loader = ImageLoader()
         self.registered_at: dict[int, int] = {}
         self.active: ActiveController | None = None

@@ -109,6 +109,12 @@ def test_a_token_is_not_renewed_beyond_its_lifetime(bench: Bench) -> None:
     assert expire(bench, token, period=DAY_MS)["expiryTimestampMs"] == bench.now_ms + 8_000
 
 
+def test_a_token_is_valid_in_the_millisecond_in_which_it_ends(bench: Bench) -> None:
+    token = create(bench, maxLifetimeMs=1_000)["hmac"]
+    bench.now_ms += 1_000
+    assert renew(bench, token)["errorCode"] == Error.NONE
+
+
 def test_a_token_that_is_over_cannot_be_renewed_whoever_asks(bench: Bench) -> None:
     token = create(bench, maxLifetimeMs=1_000)["hmac"]
     bench.now_ms += 1_001

@@ -175,6 +175,10 @@ class RandomSteps(TopicRequests, ConfigRequests, QuotaRequests):
         ms += self.random.randrange(97)
         if self.random.random() < 0.02:
             ms += self.random.choice([SESSION_MS, 45_000])
+        ends = [token.expiration_timestamp - self.ours.now_ms for token in self._tokens()]
+        soon = [left_ms for left_ms in ends if 0 < left_ms < SESSION_MS]
+        if soon and self.random.random() < 0.2:
+            ms = min(soon)
         return {"command": "advance", "now": self.ours.now_ms + ms}
 
     def _fall_silent(self) -> Command:

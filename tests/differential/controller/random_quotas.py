@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 
+from kraftool.image.delegation_tokens import DelegationToken
 from tests.differential.controller.random_requests import PRINCIPALS, Body, Command, Requests
 
 _NAMES: dict[str, tuple[str | None, ...]] = {
@@ -96,9 +97,12 @@ class QuotaRequests(Requests):
             body["ownerPrincipalType"], body["ownerPrincipalName"] = owner
         return self._request("CreateDelegationToken", version, version, body)
 
+    def _tokens(self) -> list[DelegationToken]:
+        return [*self._state.tokens()] if self.ours.active is not None else []
+
     def _hmac(self) -> bytes:
         """Of a token that there is, mostly."""
-        tokens = [token.id for token in self._state.tokens()]
+        tokens = [token.id for token in self._tokens()]
         secret = self._state.settings.tokens.secret_key
         if not tokens or secret is None or self.random.random() < 0.1:
             return b"no hmac"

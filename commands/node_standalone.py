@@ -63,9 +63,9 @@ def standalone(
     that is printed. The next run on the same directory continues with the same cluster.
 
     Use it for development and debugging: one controller is not a safe place for metadata. Brokers
-    register, fail and return. Kafka's tools create, alter and delete topics, change configs and
-    feature levels, and elect leaders. ACLs, quotas, SCRAM users, delegation tokens and
-    reassignments are not implemented yet.
+    register, fail and return. Kafka's tools create, alter and delete topics, change configs, quotas
+    and feature levels, and elect leaders. ACLs, SCRAM users and reassignments are not implemented
+    yet.
 
     It does not open a damaged log. With --cut-damaged-log it cuts the log at the damage.
 

@@ -16,6 +16,8 @@ ask it. `new_partitions.py` serves new topics and topics that get more partition
 `tools/resource_configs.py` wrote down, and `describe_configs.py` says where each value comes from.
 `update_features.py` decides on levels; kraft.version is the raft log's (`raft/kraft_upgrade.py`),
 whose records come before the controller's. `answers.py` has the answers that take no decision.
+`client_quotas.py` and `delegation_tokens.py` decide on what they are named after.
+`mutation_quota.py` is a node's and no claim's: what a client was charged it stays charged.
 `heartbeats.py` has what no record has: sessions, and how far each broker has read. Nothing of a
 claim survives it: the next claim begins with the committed state.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kraftool.controller import delete_topics
+from kraftool.controller import delegation_tokens, delete_topics
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders.error_codes import Error
 from kraftool.image.uuids import NO_ID
@@ -27,6 +27,8 @@ def answered_at_once(api: str, body: Body) -> Body | None:
             return {"results": []}
         case "IncrementalAlterConfigs" | "AlterConfigs" if not body["resources"]:
             return {"responses": []}
+        case "AlterClientQuotas" if not body["entries"]:
+            return {"entries": []}
         case "DeleteTopics" if not any(delete_topics.asked_for(body)):
             return {"responses": []}
         case "ElectLeaders" if body["topicPartitions"] == []:
@@ -43,7 +45,9 @@ def refused_answer(api: str, body: Body, refused: RequestRefused) -> Body:
     return code | {"errorMessage": refused.text} if api in _WITH_MESSAGE else code
 
 
-_WITH_MESSAGE = frozenset({"ControllerRegistration", "UnregisterBroker", "UpdateFeatures"})
+_WITH_MESSAGE = frozenset(
+    {"ControllerRegistration", "UnregisterBroker", "UnregisterController", "UpdateFeatures"}
+)
 """Requests whose answers have a sentence beside the error."""
 
 
@@ -71,6 +75,16 @@ def _resources(body: Body, error: Body) -> Body:
             for item in body["resources"]
         ]
     }
+
+
+def _entities(body: Body, error: Body) -> Body:
+    return {"entries": [{"entity": entry["entity"], **error} for entry in body["entries"]]}
+
+
+def _token(body: Body, error: Body) -> Body:
+    return delegation_tokens.not_created(
+        body, Error(error["errorCode"]), delegation_tokens.ANONYMOUS, delegation_tokens.ANONYMOUS
+    )
 
 
 def _elections(body: Body, error: Body) -> Body:
@@ -117,5 +131,7 @@ _BY_ITEM: Mapping[str, Callable[[Body, Body], Body]] = {
     "ElectLeaders": _elections,
     "IncrementalAlterConfigs": _resources,
     "AlterConfigs": _resources,
+    "AlterClientQuotas": _entities,
+    "CreateDelegationToken": _token,
 }
-"""Requests whose answers have the error once for each item."""
+"""Requests whose answers have the error once for each item, or more than the error."""

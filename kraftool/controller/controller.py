@@ -24,7 +24,9 @@ from kraftool.controller import (
     alter_configs,
     alter_partition,
     assign_directories,
+    client_quotas,
     create_partitions,
+    delegation_tokens,
     delete_topics,
     elections,
     producer_ids,
@@ -35,8 +37,11 @@ from kraftool.controller import (
 )
 from kraftool.controller.activation import activation
 from kraftool.controller.answers import refused_answer
+from kraftool.controller.client_quotas import is_address
 from kraftool.controller.decision import Decision, KRaftUpgrade
+from kraftool.controller.delegation_tokens import ANONYMOUS, DelegationTokens
 from kraftool.controller.heartbeats import Heartbeats, Session
+from kraftool.controller.mutation_quota import MutationQuota
 from kraftool.controller.partition_index import PartitionIndex
 from kraftool.controller.placement import RandomSource
 from kraftool.controller.refused import RequestRefused
@@ -44,14 +49,12 @@ from kraftool.controller.settings import ControllerSettings
 from kraftool.controller.state import ControllerState
 from kraftool.controller.timers import PeriodicTask, Timers
 from kraftool.controller.topics import CreateTopics
+from kraftool.controller.weights import LIGHT, weight
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.framing import decode_record, encode_record
 from kraftool.image.image import MetadataImage
 from kraftool.image.loader import TRANSACTION_RECORDS
 from kraftool.image.replay import WrittenRecord
-
-_LIGHT = 300
-"""Partitions that a turn decides on in about ten milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,15 @@ class ControllerRequest:
     """Returns True if the client may see a topic's configs."""
     is_forwarded: bool = False
     """True if a broker sent it on for a client."""
+    principal: str = ANONYMOUS
+    """The client, as super.users names it."""
+    mutation_quota: MutationQuota | None = None
+    """Charged for partitions that it creates or deletes."""
+
+    def charging(self, now_ms: int) -> Callable[[int], None]:
+        """Return what charges the client for partitions, or raises RequestRefused."""
+        quota = self.mutation_quota
+        return lambda partitions: quota.charge(partitions, now_ms) if quota is not None else None
 
 
 class Answered(NamedTuple):
@@ -136,12 +148,14 @@ class ActiveController:
         now_ms: int,
         heartbeats: Heartbeats | None = None,
         partitions: PartitionIndex | None = None,
+        resolves: Callable[[str], bool] = is_address,
     ) -> None:
         """`image`: what is visible of the log below `next_offset`, all of which is committed.
-        `new_id`: gives the ids of topics. `registered_at`: see ControllerState. `heartbeats`: new
-        ones, where a test wants its own. `partitions`: the index of the image's, if it has been
-        made already."""
+        `new_id`: gives the ids of topics and tokens. `registered_at`: see ControllerState.
+        `heartbeats`: new ones, where a test wants its own. `partitions`: the index of the image's,
+        if it has been made already. `resolves`: returns True for a host that has an address."""
         self.settings, self._chance, self._new_id = settings, chance, new_id
+        self._resolves = resolves
         self.state = ControllerState(
             image,
             settings,
@@ -154,6 +168,7 @@ class ActiveController:
         self.handling: ControllerRequest | None = None
         """The request that is being decided on."""
         self._timers = Timers(settings)
+        self._tokens = DelegationTokens(self.state, settings.tokens)
         self.kraft_version = 0
         """The finalized level, which the log's control records have; whoever runs this sets it."""
         self.plan_kraft_upgrade: Callable[[int], int] = _no_upgrade
@@ -214,27 +229,12 @@ class ActiveController:
         return (
             not self.is_busy
             and not self._timers.is_due(now_ms, besides=PeriodicTask.WRITE_NO_OP)
-            and sum(map(self._weight, queue)) <= _LIGHT
+            and sum(
+                weight(request.api, request.body, self._heartbeats, self.settings)
+                for request in queue
+            )
+            <= LIGHT
         )
-
-    def _weight(self, request: ControllerRequest) -> int:
-        """The number of partitions of a request; too many if it does not say how many."""
-        body = request.body
-        match request.api:
-            case "BrokerHeartbeat" if self._heartbeats.is_steady(body):
-                return 1
-            case "AllocateProducerIds":
-                return 1
-            case "CreateTopics":
-                usual = self.settings.default_partitions
-                return sum(
-                    max(topic["numPartitions"], len(topic["assignments"]), usual)
-                    + len(topic["configs"])
-                    for topic in body["topics"]
-                )
-            case "AlterPartition" | "AlterPartitionReassignments":
-                return sum(len(topic["partitions"]) for topic in body["topics"])
-        return _LIGHT + 1
 
     def _is_full(self, step: Step) -> bool:
         return self.is_busy or step.record_count >= self.settings.most_records_at_once
@@ -367,6 +367,9 @@ class ActiveController:
     def _unregister_broker(self, _: int, request: ControllerRequest) -> Decision:
         return registrations.unregister_broker(self.state, request.body)
 
+    def _unregister_controller(self, _: int, request: ControllerRequest) -> Decision:
+        return registrations.unregister_controller(self.state, request.body)
+
     def _allocate_producer_ids(self, _: int, request: ControllerRequest) -> Decision:
         return producer_ids.allocate(self.state, request.body)
 
@@ -379,19 +382,27 @@ class ActiveController:
     def _assign_directories(self, _: int, request: ControllerRequest) -> Decision:
         return assign_directories.assign_directories(self.state, request.body)
 
-    def _create_topics(self, _: int, request: ControllerRequest) -> Decision:
+    def _create_topics(self, now_ms: int, request: ControllerRequest) -> Decision:
         creation = CreateTopics(
             self.state, self._heartbeats, self.settings, self._chance, self._new_id
         )
-        return creation.decision(request.body, may_describe=request.may_describe)
-
-    def _create_partitions(self, _: int, request: ControllerRequest) -> Decision:
-        return create_partitions.create_partitions(
-            self.state, self._heartbeats, self._chance, request.body
+        return creation.decision(
+            request.body, may_describe=request.may_describe, charge=request.charging(now_ms)
         )
 
-    def _delete_topics(self, _: int, request: ControllerRequest) -> Decision:
-        return delete_topics.delete_topics(self.state, request.body, version=request.version)
+    def _create_partitions(self, now_ms: int, request: ControllerRequest) -> Decision:
+        return create_partitions.create_partitions(
+            self.state,
+            self._heartbeats,
+            self._chance,
+            request.body,
+            charge=request.charging(now_ms),
+        )
+
+    def _delete_topics(self, now_ms: int, request: ControllerRequest) -> Decision:
+        return delete_topics.delete_topics(
+            self.state, request.body, version=request.version, charge=request.charging(now_ms)
+        )
 
     def _elect_leaders(self, _: int, request: ControllerRequest) -> Decision:
         return elections.elect_leaders(self.state, request.body)
@@ -404,6 +415,14 @@ class ActiveController:
     def _alter_configs(self, _: int, request: ControllerRequest) -> Decision:
         return alter_configs.alter_configs(
             self.state, request.body, is_forwarded=request.is_forwarded
+        )
+
+    def _alter_client_quotas(self, _: int, request: ControllerRequest) -> Decision:
+        return client_quotas.alter_client_quotas(self.state, request.body, self._resolves)
+
+    def _delegation_token(self, now_ms: int, request: ControllerRequest) -> Decision:
+        return self._tokens.decide(
+            request.api, request.body, request.principal, now_ms, self._new_id
         )
 
     def _update_features(self, _: int, request: ControllerRequest) -> Decision:
@@ -439,6 +458,10 @@ class ActiveController:
                 records = elections.elect_preferred(self.state)
             case PeriodicTask.ELECT_UNCLEAN:
                 records = elections.elect_uncleanly(self.state)
+            case PeriodicTask.EXPIRE_TOKENS:
+                records = self._tokens.sweep(now_ms)
+                has_more = len(records) >= delegation_tokens.MOST_REMOVALS
+                return Decision(answer={}, records=records, is_atomic=False), has_more
         has_more = len(records) >= elections.MOST_ELECTIONS
         return Decision(answer={}, records=records, is_atomic=False), has_more
 
@@ -455,6 +478,7 @@ _OPERATIONS: dict[str, Callable[[ActiveController, int, ControllerRequest], Deci
     "BrokerHeartbeat": ActiveController._heartbeat,
     "ControllerRegistration": ActiveController._register_controller,
     "UnregisterBroker": ActiveController._unregister_broker,
+    "UnregisterController": ActiveController._unregister_controller,
     "AllocateProducerIds": ActiveController._allocate_producer_ids,
     "AlterPartition": ActiveController._alter_partition,
     "AlterPartitionReassignments": ActiveController._alter_reassignments,
@@ -465,5 +489,9 @@ _OPERATIONS: dict[str, Callable[[ActiveController, int, ControllerRequest], Deci
     "ElectLeaders": ActiveController._elect_leaders,
     "IncrementalAlterConfigs": ActiveController._incremental_alter_configs,
     "AlterConfigs": ActiveController._alter_configs,
+    "AlterClientQuotas": ActiveController._alter_client_quotas,
+    "CreateDelegationToken": ActiveController._delegation_token,
+    "RenewDelegationToken": ActiveController._delegation_token,
+    "ExpireDelegationToken": ActiveController._delegation_token,
     "UpdateFeatures": ActiveController._update_features,
 }

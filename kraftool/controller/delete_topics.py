@@ -6,7 +6,7 @@ Owns what makes an item of the request one that cannot be meant, as in Kafka's r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from kraftool.controller.decision import Decision
@@ -20,8 +20,15 @@ _DISABLED_SINCE = 3
 """The first version whose clients know TOPIC_DELETION_DISABLED."""
 
 
-def delete_topics(state: ControllerState, request: dict[str, Any], *, version: int) -> Decision:
-    """Remove topics with their partitions and configs."""
+def delete_topics(
+    state: ControllerState,
+    request: dict[str, Any],
+    *,
+    version: int,
+    charge: Callable[[int], None],
+) -> Decision:
+    """Remove topics with their partitions and configs. `charge`: raises RequestRefused if the
+    client may not delete so many partitions now."""
     if state.settings.static_configs.get("delete.topic.enable", "true").strip().lower() == "false":
         error = Error.TOPIC_DELETION_DISABLED if version >= _DISABLED_SINCE else None
         raise RequestRefused(
@@ -34,6 +41,12 @@ def delete_topics(state: ControllerState, request: dict[str, Any], *, version: i
     records: list[WrittenRecord] = []
     for (name, given_id), topic_id in zip(items, ids, strict=True):
         error, reason = _problem(state, name, given_id, topic_id, times)
+        if error is Error.NONE:
+            assert topic_id is not None, "there is such a topic"
+            try:
+                charge(len(state.partitions_of(topic_id)))
+            except RequestRefused as refused:
+                error, reason = refused.error, refused.text
         shown = name if topic_id is None else state.topic_name(topic_id)
         responses.append(
             {

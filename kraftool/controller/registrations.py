@@ -19,9 +19,11 @@ from kraftool.decoders.error_codes import Error
 from kraftool.image.cluster import BrokerRegistration
 from kraftool.image.metadata_version import (
     CONTROLLER_REGISTRATION_LEVEL,
+    CONTROLLER_UNREGISTRATION_LEVEL,
     CORDONED_LEVEL,
     DIRECTORIES_LEVEL,
     METADATA_VERSION,
+    level_name,
     register_broker_version,
 )
 from kraftool.image.replay import RecordValue, WrittenRecord
@@ -196,6 +198,28 @@ def unregister_broker(state: ControllerState, request: _Request) -> Decision:
             f"Broker ID {request['brokerId']} is not currently registered",
         )
     return Decision(answer={}, records=fencing.unregister(state, broker), is_atomic=False)
+
+
+def unregister_controller(state: ControllerState, request: _Request) -> Decision:
+    """Forget a controller, as Kafka does since 4.4. The active one stays registered."""
+    controller_id = request["controllerId"]
+    if controller_id == state.settings.node_id:
+        raise RequestRefused(
+            Error.INVALID_REQUEST,
+            f"controller {controller_id} is the active controller, and cannot unregister itself",
+        )
+    if state.level < CONTROLLER_UNREGISTRATION_LEVEL:
+        raise RequestRefused(
+            Error.UNSUPPORTED_VERSION,
+            f"metadata.version {level_name(state.level)} is too old: controllers can be"
+            f" unregistered from {level_name(CONTROLLER_UNREGISTRATION_LEVEL)} on",
+        )
+    if state.controller(controller_id) is None:
+        raise RequestRefused(
+            Error.CONTROLLER_ID_NOT_REGISTERED, f"controller {controller_id} is not registered"
+        )
+    record = "UnregisterControllerRecord", 0, {"controllerId": controller_id}
+    return Decision(answer={}, records=[record])
 
 
 def heartbeat(state: ControllerState, heartbeats: Heartbeats, request: _Request) -> Decision:

@@ -7,6 +7,21 @@ from dataclasses import dataclass, field
 
 from kraftool.image.replay import WrittenRecord
 
+_DAY_MS = 24 * 3_600_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenSettings:
+    """The settings of delegation tokens."""
+
+    secret_key: str | None = field(default=None, repr=False)
+    """delegation.token.secret.key; None: there are no tokens."""
+    max_lifetime_ms: int = 7 * _DAY_MS
+    expiry_ms: int = _DAY_MS
+    """A token ends after this, unless it is renewed."""
+    check_ms: int = 3_600_000
+    """How often tokens that are over are removed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerSettings:
@@ -28,6 +43,10 @@ class ControllerSettings:
     leader_imbalance_check_ms: int | None = 300_000
     """How often leadership goes back to preferred replicas; None: never."""
     unclean_election_check_ms: int = 300_000
+    quota_windows: int = 11
+    quota_window_s: int = 1
+    """Both together: for so long a controller_mutation_rate may be saved up."""
+    tokens: TokenSettings = field(default_factory=TokenSettings)
     static_configs: Mapping[str, str] = field(default_factory=dict)
     """The configuration file's keys, which topics take their defaults from."""
     max_batch_records: int = 10_000

@@ -13,8 +13,10 @@ from kraftool.controller.partition_index import PartitionIndex, PartitionKey
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.error_codes import Error
+from kraftool.image.client_quotas import QuotaEntity
 from kraftool.image.cluster import BrokerRegistration, ControllerRegistration
 from kraftool.image.configs import ConfigResource
+from kraftool.image.delegation_tokens import DelegationToken
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import ELR_VERSION, METADATA_VERSION
@@ -234,6 +236,17 @@ class ControllerState:
         for resource in self._delta.configs.resources():
             if resource.type == resource_type:
                 yield resource
+
+    # Tokens and quotas
+
+    def token(self, token_id: str) -> DelegationToken | None:
+        return self._delta.delegation_tokens.token_of(token_id)
+
+    def tokens(self) -> Iterator[DelegationToken]:
+        yield from self._delta.delegation_tokens.tokens()
+
+    def quotas_of(self, entity: QuotaEntity) -> Mapping[str, float]:
+        return self._delta.client_quotas.of(entity)
 
 
 def has_ambiguous_characters(name: str) -> bool:

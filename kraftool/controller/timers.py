@@ -23,6 +23,7 @@ class PeriodicTask(Enum):
     FENCE_STALE = "maybeFenceStaleBroker"
     ELECT_PREFERRED = "electPreferred"
     ELECT_UNCLEAN = "electUnclean"
+    EXPIRE_TOKENS = "expireDelegationTokens"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,6 +41,7 @@ def periods_of(settings: ControllerSettings) -> dict[PeriodicTask, int]:
         PeriodicTask.FENCE_STALE: max(1, settings.session_timeout_ms // 8),
         PeriodicTask.ELECT_PREFERRED: settings.leader_imbalance_check_ms,
         PeriodicTask.ELECT_UNCLEAN: settings.unclean_election_check_ms,
+        PeriodicTask.EXPIRE_TOKENS: settings.tokens.check_ms,
     }
     return {task: period for task, period in periods.items() if period is not None}
 

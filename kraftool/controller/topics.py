@@ -54,8 +54,15 @@ class CreateTopics:
         """The same for all topics of the request."""
         return usable_brokers(self._state, self._heartbeats)
 
-    def decision(self, request: dict[str, Any], *, may_describe: Callable[[str], bool]) -> Decision:
-        """`may_describe`: whether the client may see a topic's configs."""
+    def decision(
+        self,
+        request: dict[str, Any],
+        *,
+        may_describe: Callable[[str], bool],
+        charge: Callable[[int], None],
+    ) -> Decision:
+        """`may_describe`: whether the client may see a topic's configs. `charge`: raises
+        RequestRefused if the client may not create so many partitions now."""
         self._check_size(request)
         answers: list[dict[str, Any]] = []
         records: list[WrittenRecord] = []
@@ -70,7 +77,9 @@ class CreateTopics:
                         Error.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited."
                     )
                 self._check_name(name)
-                answer, of_topic = self._topic(topic, shows_configs=may_describe(name))
+                answer, of_topic = self._topic(
+                    topic, shows_configs=may_describe(name), charge=charge
+                )
             except RequestRefused as refused:
                 answers.append(_refused(name, refused))
                 continue
@@ -108,10 +117,11 @@ class CreateTopics:
             )
 
     def _topic(
-        self, topic: dict[str, Any], *, shows_configs: bool
+        self, topic: dict[str, Any], *, shows_configs: bool, charge: Callable[[int], None]
     ) -> tuple[dict[str, Any], list[WrittenRecord]]:
         configs = self._configs(topic)
         partitions = list(self._assigned(topic) if topic["assignments"] else self._placed(topic))
+        charge(len(partitions))
         name, topic_id = topic["name"], self._new_id()
         answer: dict[str, Any] = {
             "name": name,

@@ -36,6 +36,10 @@ class ClientQuotasDelta:
         self._image = image
         self._entities = Overlay(image.entities)
 
+    def of(self, entity: QuotaEntity) -> Mapping[str, float]:
+        """Return the quotas of an entity as they are now."""
+        return self._entities.get(entity) or {}
+
     @replays("ClientQuotaRecord")
     def quota(self, record: RecordValue) -> None:
         parts = {part["entityType"]: part["entityName"] for part in record["entity"]}

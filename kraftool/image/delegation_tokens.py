@@ -22,6 +22,21 @@ class DelegationToken:
     max_timestamp: int
     expiration_timestamp: int
 
+    def record(self) -> WrittenRecord:
+        return (
+            "DelegationTokenRecord",
+            0,
+            {
+                "owner": self.owner,
+                "requester": self.requester,
+                "renewers": list(self.renewers),
+                "issueTimestamp": self.issue_timestamp,
+                "maxTimestamp": self.max_timestamp,
+                "expirationTimestamp": self.expiration_timestamp,
+                "tokenId": self.id,
+            },
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelegationTokenImage:
@@ -34,19 +49,7 @@ class DelegationTokenImage:
             lost(f"{len(self.tokens)} delegation tokens")
             return
         for token in self.tokens.values():
-            yield (
-                "DelegationTokenRecord",
-                0,
-                {
-                    "owner": token.owner,
-                    "requester": token.requester,
-                    "renewers": list(token.renewers),
-                    "issueTimestamp": token.issue_timestamp,
-                    "maxTimestamp": token.max_timestamp,
-                    "expirationTimestamp": token.expiration_timestamp,
-                    "tokenId": token.id,
-                },
-            )
+            yield token.record()
 
 
 class DelegationTokenDelta:
@@ -55,6 +58,13 @@ class DelegationTokenDelta:
     def __init__(self, image: DelegationTokenImage) -> None:
         self._image = image
         self._tokens = Overlay(image.tokens)
+
+    def token_of(self, token_id: str) -> DelegationToken | None:
+        return self._tokens.get(token_id)
+
+    def tokens(self) -> Iterator[DelegationToken]:
+        """Yield the tokens as they are now."""
+        yield from filter(None, map(self._tokens.get, self._tokens.keys()))
 
     @replays("DelegationTokenRecord")
     def token(self, record: RecordValue) -> None:

@@ -55,6 +55,10 @@ class Peer:
     """As super.users names it: User:ANONYMOUS, User:alice, User:CN=node-1."""
     host: str
     port: int
+    is_authenticated: bool = False
+    """True if the listener required the client to say who it is, by SASL or a certificate."""
+    has_token: bool = False
+    """True if the client logged in with a delegation token."""
 
 
 Handler = Callable[[Peer, RequestFrame], Awaitable[Value | None]]
@@ -225,7 +229,11 @@ class Server:
             secured = writer.get_extra_info("ssl_object")
             principal = security.principal(secured.getpeercert(binary_form=True))
         peer = Peer(
-            listener=guest.listener.name, principal=principal, host=guest.host, port=guest.port
+            listener=guest.listener.name,
+            principal=principal,
+            host=guest.host,
+            port=guest.port,
+            is_authenticated=principal != ANONYMOUS or security.sasl is not None,
         )
         if security.sasl is None:
             return peer

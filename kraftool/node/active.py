@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from kraftool.controller.settings import ControllerSettings
+from kraftool.controller.settings import ControllerSettings, TokenSettings
 from kraftool.node.bootstrap import bootstrap_records
 from kraftool.node.config import NodeConfig
 from kraftool.node.controlling import Controlling
@@ -56,5 +56,13 @@ def _settings(config: NodeConfig, identity: NodeIdentity, log: MetadataLog) -> C
         max_idle_ms=config.max_idle_interval_ms or None,
         leader_imbalance_check_ms=given.leader_imbalance_check_ms,
         unclean_election_check_ms=given.unclean_election_check_ms,
+        quota_windows=given.quota_windows,
+        quota_window_s=given.quota_window_s,
+        tokens=TokenSettings(
+            secret_key=given.token_secret_key,
+            max_lifetime_ms=given.token_max_lifetime_ms,
+            expiry_ms=given.token_expiry_ms,
+            check_ms=given.token_check_ms,
+        ),
         static_configs=config.given,
     )

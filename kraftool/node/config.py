@@ -95,6 +95,13 @@ class ControllerConfig:
     leader_imbalance_check_ms: int | None
     """None: preferred replicas get their leadership back on request only."""
     unclean_election_check_ms: int
+    quota_windows: int
+    quota_window_s: int
+    token_secret_key: str | None = field(repr=False)
+    """None: there are no delegation tokens."""
+    token_max_lifetime_ms: int
+    token_expiry_ms: int
+    token_check_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,6 +335,13 @@ def _controller(values: Values) -> ControllerConfig:
         default_partitions=values.number("num.partitions"),
         leader_imbalance_check_ms=1000 * check_s if balances else None,
         unclean_election_check_ms=values.number("unclean.leader.election.interval.ms"),
+        quota_windows=values.number("controller.quota.window.num"),
+        quota_window_s=values.number("controller.quota.window.size.seconds"),
+        # An empty key disables tokens, as none does.
+        token_secret_key=values.text("delegation.token.secret.key") or None,
+        token_max_lifetime_ms=values.number("delegation.token.max.lifetime.ms"),
+        token_expiry_ms=values.number("delegation.token.expiry.time.ms"),
+        token_check_ms=values.number("delegation.token.expiry.check.interval.ms"),
     )
 
 

@@ -33,6 +33,8 @@ from kraftool.controller.controller import (
     Step,
 )
 from kraftool.controller.decision import KRaftUpgrade
+from kraftool.controller.delegation_tokens import ANONYMOUS
+from kraftool.controller.mutation_quota import MutationQuotas
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.codec import Value
@@ -41,6 +43,7 @@ from kraftool.image.image import MetadataImage
 from kraftool.node.controller_turn import ControllerTurn
 from kraftool.node.machine import ImageMachine
 from kraftool.node.narration import say
+from kraftool.node.resolving import resolves
 from kraftool.node.runner import Runner
 from kraftool.raft import kraft_upgrade
 from kraftool.raft.events import (
@@ -120,6 +123,9 @@ class Controlling:
         """`successors`: the voters that had better lead if this controller fails."""
         self._runner, self._machine, self.settings = runner, machine, settings
         self._successors = successors
+        self._quotas = MutationQuotas(
+            windows=settings.quota_windows, window_s=settings.quota_window_s
+        )
         self.active: ActiveController | None = None
         self.leaders = self.failures = self._timed_out = 0
         """How often a leader was elected, this node or another; faults; heartbeats too late."""
@@ -164,8 +170,11 @@ class Controlling:
         timeout_ms: int | None = None,
         may_describe: Callable[[str], bool] = lambda _: True,
         is_forwarded: bool = False,
+        principal: str = ANONYMOUS,
+        client_id: str | None = None,
     ) -> Value:
-        """The body of the answer to a request."""
+        """The body of the answer to a request. `principal`, `client_id`: by which quotas know who
+        asks."""
         at_once = answered_at_once(api, body)
         if at_once is not None:
             return at_once
@@ -174,6 +183,9 @@ class Controlling:
         now_ms = self._runner.clock.now_ms()
         if api == "BrokerHeartbeat" and self.active is not None:
             self.active.heard(body["brokerId"], body["brokerEpoch"], now_ms)
+        self._quotas.use(self._machine.image.client_quotas)
+        _, _, user = principal.partition(":")
+        quota = self._quotas.of(api, version, user=user, client_id=client_id, now_ms=now_ms)
         request = ControllerRequest(
             number=next(self._numbers),
             api=api,
@@ -182,6 +194,8 @@ class Controlling:
             deadline_ms=None if timeout_ms is None else now_ms + timeout_ms,
             may_describe=may_describe,
             is_forwarded=is_forwarded,
+            principal=principal,
+            mutation_quota=quota,
         )
         answer: asyncio.Future[Value] = asyncio.get_running_loop().create_future()
         self._asked[request.number] = _Waiting(
@@ -189,7 +203,10 @@ class Controlling:
         )
         self._queue.append(request)
         self._want_turn()
-        return await answer
+        answered = await answer
+        if quota is not None:
+            answered["throttleTimeMs"] = quota.throttle_time_ms(self._runner.clock.now_ms())
+        return answered
 
     # The claim
 
@@ -402,6 +419,7 @@ def _claimed(
         next_offset=next_offset,
         registered_at={},
         now_ms=now_ms,
+        resolves=resolves,
     )
     return active, active.activate(now_ms, has_open_transaction=has_open_transaction)
 

@@ -27,13 +27,15 @@ class Opened:
 
     principal: str
     """As super.users names it."""
+    has_token: bool
+    """True if the client logged in with a delegation token."""
     request: RequestFrame
 
 
 def opened(body: Value) -> Opened | Error:
     """The request in an envelope, or why it cannot be had: checked in Kafka's order."""
     try:
-        principal = _principal(body["requestPrincipal"])
+        principal, has_token = _principal(body["requestPrincipal"])
     except KraftoolError:
         return Error.PRINCIPAL_DESERIALIZATION_FAILURE
     try:
@@ -44,16 +46,17 @@ def opened(body: Value) -> Opened | Error:
         request = decode_request(body["requestData"])
     except KraftoolError:
         return Error.UNSUPPORTED_VERSION
-    return Opened(principal=principal, request=request)
+    return Opened(principal=principal, has_token=has_token, request=request)
 
 
-def _principal(data: bytes | None) -> str:
-    """As Kafka's default principal builder writes it: a version, and the message."""
+def _principal(data: bytes | None) -> tuple[str, bool]:
+    """Return a principal and whether it has a token, as Kafka's default principal builder writes
+    it: a version, and the message."""
     if data is None or len(data) < 2:
         raise codec.EncodeError("no principal")
     version = int.from_bytes(data[:2], "big", signed=True)
     value, _ = codec.decode("DefaultPrincipalData", version, data, 2)
-    return f"{value['type']}:{value['name']}"
+    return f"{value['type']}:{value['name']}", value["tokenAuthenticated"]
 
 
 def sealed(request: RequestFrame, body: Value) -> bytes:

@@ -30,7 +30,7 @@ from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
 from kraftool.net.lines import Limit, claimed
 from kraftool.net.server import Peer
-from kraftool.node import envelope, feature_update
+from kraftool.node import envelope, feature_update, token_requests
 from kraftool.node.controlling import Controlling
 from kraftool.node.narration import say
 from kraftool.node.runner import RefusedMessage, Runner
@@ -42,6 +42,8 @@ from kraftool.raft.wire import requests, responses
 
 UPDATE_FEATURES, DESCRIBE_CONFIGS = "UpdateFeatures", "DescribeConfigs"
 LIST_REASSIGNMENTS = "ListPartitionReassignments"
+DESCRIBE_TOKENS = "DescribeDelegationToken"
+"""Offered by Kafka's controllers, which answer it with an error: a broker answers it itself."""
 _COME_BACK_S = 1.0
 HEARTBEAT_DEADLINE_MS = 1000
 """Half of Kafka's default broker.heartbeat.interval.ms: a heartbeat that waited longer counts as a
@@ -57,6 +59,7 @@ class Family(Enum):
     CORE = "the raft core"
     NODE = "the node itself"
     CONTROLLER = "the active controller"
+    TOKENS = "the active controller, whoever asks"
     FORWARDED = "whoever answers the request in it"
 
 
@@ -123,6 +126,22 @@ APIS: Mapping[str, Api] = {
     "UnregisterBroker": Api(
         0, 0, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
     ),
+    "UnregisterController": Api(
+        0, 0, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
+    ),
+    "AlterClientQuotas": Api(
+        0, 1, Family.CONTROLLER, "ALTER_CONFIGS", needs_controller=True, is_forwardable=True
+    ),
+    "CreateDelegationToken": Api(
+        1, 3, Family.TOKENS, "CREATE_TOKENS", needs_controller=True, is_forwardable=True
+    ),
+    "RenewDelegationToken": Api(
+        1, 2, Family.TOKENS, "CREATE_TOKENS", needs_controller=True, is_forwardable=True
+    ),
+    "ExpireDelegationToken": Api(
+        1, 2, Family.TOKENS, "CREATE_TOKENS", needs_controller=True, is_forwardable=True
+    ),
+    DESCRIBE_TOKENS: Api(1, 3, Family.NODE, "DESCRIBE_TOKENS", needs_controller=True),
 }
 """The versions that Kafka 4.3's controllers serve. `Offered.runs_controller` knows a node that runs
 a controller by CreateTopics."""
@@ -177,17 +196,25 @@ class Serving:
         if frame.name not in self.served:
             return None
         allowed = self._is_allowed(peer.principal)
-        if not allowed:
+        if not allowed and APIS[frame.name].family is not Family.TOKENS:
             _say_refused(peer, frame)
         match APIS[frame.name].family:
             case Family.CORE:
                 return await self._ask_core(peer, frame, allowed=allowed)
             case Family.CONTROLLER:
-                return await self._ask_controller(frame, allowed=allowed, is_forwarded=is_forwarded)
+                return await self._ask_controller(
+                    peer, frame, allowed=allowed, is_forwarded=is_forwarded
+                )
+            case Family.TOKENS:
+                return await self._ask_for_token(
+                    peer, frame, allowed=allowed, is_forwarded=is_forwarded
+                )
             case Family.FORWARDED:
                 if not allowed or self._controlling is None:
                     return await self._no_controller(frame, allowed=allowed)
                 return await self._open_envelope(peer, frame)
+        if frame.name == DESCRIBE_TOKENS:
+            return {"errorCode": int(Error.UNKNOWN_SERVER_ERROR)}
         if frame.name == DESCRIBE_CONFIGS:
             return self._describe_configs(frame, allowed=allowed)
         if frame.name == LIST_REASSIGNMENTS:
@@ -206,7 +233,7 @@ class Serving:
         return responses.to_kafka(frame.name, response, frame.version)
 
     async def _ask_controller(
-        self, frame: RequestFrame, *, allowed: bool, is_forwarded: bool
+        self, peer: Peer, frame: RequestFrame, *, allowed: bool, is_forwarded: bool
     ) -> Value:
         if not allowed:
             return await self._no_controller(frame, allowed=False)
@@ -223,7 +250,22 @@ class Serving:
             frame.body,
             timeout_ms=timeout_ms,
             is_forwarded=is_forwarded,
+            principal=peer.principal,
+            client_id=frame.client_id,
         )
+
+    async def _ask_for_token(
+        self, peer: Peer, frame: RequestFrame, *, allowed: bool, is_forwarded: bool
+    ) -> Value:
+        refused = token_requests.refused(
+            peer, frame.name, frame.body, may_create=allowed, is_forwarded=is_forwarded
+        )
+        if refused is None:
+            return await self._ask_controller(peer, frame, allowed=True, is_forwarded=is_forwarded)
+        if refused["errorCode"] == Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED:
+            owner = f"{refused['principalType']}:{refused['principalName']}"
+            _say_refused(peer, frame, resource=f"User:{owner}")
+        return refused
 
     async def _no_controller(self, frame: RequestFrame, *, allowed: bool) -> Value:
         """Send it on to the leader. As long as this node leads they come back at once, so that the
@@ -251,7 +293,7 @@ class Serving:
             return {"errorCode": int(Error.UNSUPPORTED_VERSION), "responseData": None}
         if not APIS[inner.name].is_forwardable:
             return {"errorCode": int(Error.INVALID_REQUEST), "responseData": None}
-        client = replace(peer, principal=opened.principal)
+        client = replace(peer, principal=opened.principal, has_token=opened.has_token)
         body = await self.answer(client, inner, is_forwarded=True)
         if body is None or envelope.says_not_controller(inner.name, body):
             return {"errorCode": int(Error.NOT_CONTROLLER), "responseData": None}
@@ -365,7 +407,9 @@ class Serving:
         return addresses
 
 
-def _say_refused(peer: Peer, frame: RequestFrame) -> None:
+def _say_refused(
+    peer: Peer, frame: RequestFrame, *, resource: str = "Cluster:kafka-cluster"
+) -> None:
     operation = APIS[frame.name].operation
     say(
         "not authorized",
@@ -373,7 +417,7 @@ def _say_refused(peer: Peer, frame: RequestFrame) -> None:
         limit=Limit(key=(peer.listener, peer.host, peer.principal, operation)),
         principal=claimed(peer.principal),
         operation=operation,
-        resource="Cluster:kafka-cluster",
+        resource=claimed(resource),
         request=frame.name,
         listener=peer.listener,
         address=shown_address(peer.host, peer.port),

@@ -6,6 +6,7 @@ Owns the answer to whoever asked for it. How it begins and goes on is `voter_cha
 from __future__ import annotations
 
 from kraftool.decoders.error_codes import Error
+from kraftool.raft import voter_refusals
 from kraftool.raft.events import Reply
 from kraftool.raft.messages import VoterChangeResponse
 from kraftool.raft.raft import Raft
@@ -30,6 +31,7 @@ def expire(raft: Raft, leader: Leader) -> None:
     if leader.change is None:
         return
     if raft.now_ms >= leader.change.deadline_ms:
-        complete(raft, leader, Error.REQUEST_TIMED_OUT, "the change was not committed in time")
+        why = voter_refusals.late(leader.change)
+        complete(raft, leader, Error.REQUEST_TIMED_OUT, why)
     else:
         raft.wake_at(leader.change.deadline_ms)

@@ -7,7 +7,7 @@ counts as soon as its record is appended; its commit only answers whoever asked.
 from __future__ import annotations
 
 from kraftool.decoders.error_codes import Error
-from kraftool.raft import hand_over, pending_change, rules
+from kraftool.raft import hand_over, pending_change, rules, voter_refusals
 from kraftool.raft.events import RequestReceived
 from kraftool.raft.messages import (
     AddVoterRequest,
@@ -40,7 +40,7 @@ def add(raft: Raft, event: RequestReceived, asked: AddVoterRequest) -> None:
     assert asked.voter is not None, "the second check says so"
     voter = asked.voter
     if voter.id in raft.control.voters.ids:
-        why = f"node {voter.id} is a voter already"
+        why = voter_refusals.is_voter_already(raft.control.voters, voter)
         pending_change.answer(raft, event.request_id, Error.DUPLICATE_VOTER, why)
         return
     endpoint = asked.listeners[raft.settings.default_listener]
@@ -71,17 +71,17 @@ def versions(raft: Raft, source_id: int, answer: ApiVersionsResponse) -> bool:
         return answer.top_error is Error.NONE
     error = answer.top_error if answer.top_error is not Error.NONE else answer.error
     if error is not Error.NONE:
-        why = f"node {source_id} did not tell its versions: {error.name}"
+        why = voter_refusals.without_versions(source_id, error)
         pending_change.complete(raft, leader, Error.REQUEST_TIMED_OUT, why)
         return False
     supported = answer.kraft_version
     level = raft.control.kraft_version
     if supported is None or not supported.holds(level):
-        why = f"node {source_id} does not support kraft.version {level}"
+        why = voter_refusals.without_support(source_id, answer, level)
         pending_change.complete(raft, leader, Error.INVALID_REQUEST, why)
         return True
     if not leader.replicas.is_caught_up(change.voter.key, raft.now_ms):
-        why = f"node {source_id} has not caught up with the log"
+        why = voter_refusals.not_caught_up(leader, change.voter.key)
         pending_change.complete(raft, leader, Error.REQUEST_TIMED_OUT, why)
         return True
     newcomer = Voter(
@@ -89,7 +89,7 @@ def versions(raft: Raft, source_id: int, answer: ApiVersionsResponse) -> bool:
     )
     voters = raft.control.voters.with_voter(newcomer)
     if voters is None:
-        why = f"node {source_id} is a voter already"
+        why = voter_refusals.is_voter_already(raft.control.voters, newcomer.key)
         pending_change.complete(raft, leader, Error.DUPLICATE_VOTER, why)
         return True
     change.offset = leader.accumulator.append_control([Voters(voters)], raft.now_ms)
@@ -114,7 +114,7 @@ def remove(raft: Raft, event: RequestReceived, asked: RemoveVoterRequest) -> Non
     assert asked.voter is not None, "the second check says so"
     voters = raft.control.voters.without(asked.voter)
     if voters is None:
-        why = f"{asked.voter} is no voter, or the last one"
+        why = voter_refusals.not_removable(raft.control.voters, asked.voter)
         pending_change.answer(raft, event.request_id, Error.VOTER_NOT_FOUND, why)
         return
     leader.change = RemovingVoter(
@@ -131,7 +131,7 @@ def _leader_for(raft: Raft, cluster_id: str | None) -> tuple[Leader | None, Erro
         return None, Error.INCONSISTENT_CLUSTER_ID, f"this is cluster {raft.settings.cluster_id}"
     error = rules.leader_error(raft, raft.epoch)
     if error is not Error.NONE:
-        return None, error, "this node does not lead the quorum"
+        return None, error, voter_refusals.not_leader(raft, error)
     assert isinstance(raft.role, Leader), "the check above says so"
     return raft.role, Error.NONE, ""
 

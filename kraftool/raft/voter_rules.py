@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftool.decoders.error_codes import Error
-from kraftool.raft import pending_change
+from kraftool.raft import pending_change, voter_refusals
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 
@@ -19,14 +19,15 @@ def change_refused(raft: Raft, leader: Leader) -> tuple[Error, str]:
     if error is not Error.NONE:
         return error, why
     if raft.control.kraft_version < 1:
-        return Error.UNSUPPORTED_VERSION, "kraft.version 0 has no dynamic voters"
+        return Error.UNSUPPORTED_VERSION, "kraft.version is 0, which has no dynamic voters"
     return uncommitted(raft, leader)
 
 
 def busy(raft: Raft, leader: Leader) -> tuple[Error, str]:
     """Return an error if a change is in progress, or nothing is committed in this epoch yet."""
     if leader.change is not None and raft.now_ms >= leader.change.deadline_ms:
-        pending_change.complete(raft, leader, Error.REQUEST_TIMED_OUT, "not committed in time")
+        why = voter_refusals.late(leader.change)
+        pending_change.complete(raft, leader, Error.REQUEST_TIMED_OUT, why)
     if leader.change is not None:
         return Error.REQUEST_TIMED_OUT, "another change of the voters is under way"
     if leader.high_watermark is None:

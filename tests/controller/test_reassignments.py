@@ -253,7 +253,7 @@ def test_rd9_a_cancel_may_need_an_unclean_election(unclean: str) -> None:
 
 def test_rd10_another_number_of_replicas_may_be_forbidden() -> None:
     bench = with_topic([0, 1])
-    forbidden = {"allowReplicationFactorChange": False}
+    forbidden: dict[str, Any] = {"allowReplicationFactorChange": False}
     assert move(bench, [1, 2, 3], **forbidden) == (
         Error.INVALID_REPLICATION_FACTOR,
         "The replication factor is changed from 2 to 3",
@@ -445,7 +445,7 @@ def test_a_request_for_nothing_is_answered_at_once() -> None:
 def test_a_refusal_names_each_partition() -> None:
     refused = RequestRefused(Error.NOT_CONTROLLER, "who knows")
     error = {"errorCode": Error.NOT_CONTROLLER, "errorMessage": "who knows"}
-    body = {"topics": [{"name": "foo", "partitions": [to([1]), to(None, 2)]}]}
+    body: dict[str, Any] = {"topics": [{"name": "foo", "partitions": [to([1]), to(None, 2)]}]}
     assert refused_answer("AlterPartitionReassignments", body, refused) == {
         **error,
         "responses": [

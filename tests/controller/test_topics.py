@@ -222,3 +222,17 @@ def test_who_asks_for_nothing_needs_no_controller_and_a_refusal_names_each_item(
     body = {"topics": [{"name": "foo", "topicId": NO_ID}]}
     [response] = refused_answer("DeleteTopics", body, refused)["responses"]
     assert (response["name"], response["errorCode"]) == ("foo", Error.NOT_CONTROLLER)
+
+
+def test_kafka_4_4_refuses_all_of_a_request_that_adds_more_than_ten_thousand_partitions() -> None:
+    """ReplicationControlManager of 4.4.0 counts them first; 4.3.0's refuses the topic alone."""
+    for level, few in ((30, Error.NONE), (31, Error.POLICY_VIOLATION)):
+        bench = Bench(level).with_brokers([1])
+        items = []
+        for name, count in (("few", 2), ("many", 10_001)):
+            bench.create(name)
+            items.append({"name": name, "count": count, "assignments": None})
+        body = {"topics": items, "timeoutMs": 1_000, "validateOnly": False}
+        answer = bench.ask("CreatePartitions", 3, body)
+        errors = {result["name"]: result["errorCode"] for result in answer["results"]}
+        assert errors == {"few": few, "many": Error.POLICY_VIOLATION}

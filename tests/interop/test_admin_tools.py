@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.interop import kafka
-from tests.interop.clusters import Cluster, Node
+from tests.interop.clusters import SASL_CLIENT, Cluster, Node
 from tests.interop.our_nodes import start_ours
 from tests.interop.shared_jvms import ToolOutput, tool_session
 
@@ -33,6 +33,7 @@ _TOOLS = {
     "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
     "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "kafka-delegation-tokens": "org.apache.kafka.tools.DelegationTokenCommand",
 }
 
 
@@ -137,20 +138,32 @@ class _Side:
         items = [{"topic": "placed", "partition": number} for number in (0, 1)]
         self._partitions.write_text(json.dumps({"partitions": items}))
         self._reassignments = dict(_reassignment_files(cluster.root))
+        self._client = cluster.root / "client.properties"
+        self._client.write_text("\n".join(f"{key}={value}" for key, value in SASL_CLIENT.items()))
+        self._hmac = ""
+        """Of the newest delegation token."""
 
     def run(self, run: Run) -> ToolOutput:
         """Return what the tool prints, in a form that does not depend on chance."""
         for mark in run.marks:
             if mark.startswith("stop "):
                 self._cluster.stop(self._cluster.nodes[int(mark.split()[1])])
-        return self._comparable(run, self._run(run)) if run.command else ToolOutput(0, "", "")
+        if not run.command:
+            return ToolOutput(0, "", "")
+        output = self._run(run)
+        if "--create --max-life-time-period" in run.command:
+            [self._hmac] = _HMAC.findall(output.out)
+        return self._comparable(run, output)
 
     def _run(self, run: Run) -> ToolOutput:
         tool, *words = self._filled(run.command).split()
         if run.asks == "controller":
             servers = [node.at("CONTROLLER") for node in self._cluster.running() if node.controller]
         else:
-            servers = [node.at("BROKER") for node in self._cluster.running() if node.broker]
+            listener = "SASL" if "sasl" in run.marks else "BROKER"
+            servers = [node.at(listener) for node in self._cluster.running() if node.broker]
+        if "sasl" in run.marks:
+            words += ["--command-config", str(self._client)]
         at = [f"--bootstrap-{run.asks}", ",".join(servers)]
         # Subcommands of some take it, others take it before the subcommand.
         takes_it_first = tool in ("kafka-features", "kafka-metadata-quorum")
@@ -164,6 +177,7 @@ class _Side:
             "CONFIG": str(self._follower.directory / "server.properties"),
             "PARTITIONS": str(self._partitions),
             **self._reassignments,
+            "HMAC": self._hmac,
         }
         for word, value in words.items():
             command = command.replace(word, value)
@@ -217,6 +231,8 @@ _CHANCE = re.compile(
 )
 _NEWEST = re.compile(r"(Feature: (?:metadata|share)\.version.*SupportedMaxVersion:) (UNKNOWN )?\S+")
 """kraftool knows a release more than the brokers' one."""
+_HMAC = re.compile(r"[A-Za-z0-9+/]{86}==")
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 _DIRECTORY_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
@@ -232,6 +248,7 @@ def _without_chance(lines: list[str]) -> Iterator[str]:
         if re.match(r"(\d+)\s+[A-Za-z0-9_-]{22}\s", line):
             replicas.append(f"replica: {line.split()[-1]}, {len(line.split())} columns")
             continue
+        line = _DATE.sub("DATE", _HMAC.sub("HMAC", line))
         line = _DIRECTORY_ID.sub("ID", _CHANCE.sub(r"\1:\2N", line))
         line = re.sub(r"\b(id\W+|controller )[123]\b", r"\1N", line)
         line = _NEWEST.sub(r"\1 N", line)

@@ -28,6 +28,7 @@ from kraftool.storage.random_ids import random_uuid
 from tests.interop import kafka
 from tests.interop.clusters import Cluster
 from tests.interop.our_commands import document, kraftool
+from tests.interop.our_nodes import start_ours
 from tests.support.ports import HOST
 
 pytestmark = pytest.mark.interop
@@ -38,30 +39,37 @@ FIRST_DYNAMIC = "3.9.2"
 """Dynamic voters require its newest metadata.version, so its voters here are static."""
 LEVELS = {FIRST_DYNAMIC: 21, "4.0.2": 25, "4.3.1": 30, kafka.NEWEST: UNREGISTER_LEVEL}
 """The newest metadata.version of each release."""
+OURS = "kraftool"
+"""Three kraftool controllers, which know the newest metadata.version too."""
 
 
 @pytest.fixture(
     params=[
-        pytest.param(release, marks=() if release == kafka.NEWEST else pytest.mark.soak)
-        for release in LEVELS
+        pytest.param(release, marks=() if release in (kafka.NEWEST, OURS) else pytest.mark.soak)
+        for release in (*LEVELS, OURS)
     ]
 )
 def quorum(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
-    if problem := kafka.available(request.param):
+    are_ours = request.param == OURS
+    release = kafka.NEWEST if are_ours else request.param
+    if problem := kafka.available(release):
         pytest.skip(problem)
-    before = level_name(LEVELS[request.param] - 1)
-    with Cluster(request.param, tmp_path_factory.mktemp("registrations") / "nodes") as cluster:
+    before = level_name(LEVELS[release] - 1)
+    with Cluster(release, tmp_path_factory.mktemp("registrations") / "nodes") as cluster:
         nodes = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
-        if request.param == FIRST_DYNAMIC:
+        if release == FIRST_DYNAMIC:
             cluster.use_static_voters()
             cluster.format(nodes, "--release-version", before)
         else:
             cluster.use_bootstrap_servers()
             initial = cluster.initial_controllers()
             cluster.format(nodes, "--initial-controllers", initial, "--release-version", before)
-        cluster.start(*nodes)
+        if are_ours:
+            start_ours(cluster, *nodes)
+        else:
+            cluster.start(*nodes)
         cluster.wait_caught_up(*nodes)
         kafka.wait_for(
             "three registrations", lambda: len(_registrations(cluster)) == 3 or None, every=0.5

@@ -133,7 +133,7 @@ def test_api_versions_lists_what_is_served_in_the_order_of_the_keys(tmp_path: Pa
     ("name", "version", "body", "error"),
     [
         ("CreateAcls", 3, {"creations": []}, Error.UNSUPPORTED_VERSION),
-        ("AlterClientQuotas", 1, {"entries": [], "validateOnly": True}, Error.UNSUPPORTED_VERSION),
+        ("DescribeClientQuotas", 1, {"components": [], "strict": True}, Error.UNSUPPORTED_VERSION),
         ("Vote", 2, {"clusterId": None, "voterId": 1, "topics": []}, Error.INVALID_REQUEST),
     ],
 )

@@ -16,13 +16,16 @@ from kraftool.controller.controller import (
     Step,
 )
 from kraftool.controller.heartbeats import Heartbeats, Session
+from kraftool.controller.mutation_quota import MutationQuota, MutationQuotas
 from kraftool.controller.reassignments import list_partition_reassignments
 from kraftool.controller.refused import RequestRefused
-from kraftool.controller.settings import ControllerSettings
+from kraftool.controller.settings import ControllerSettings, TokenSettings
 from kraftool.decoders import codec
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.framing import decode_record
+from kraftool.image.client_quotas import ClientQuotasDelta, ClientQuotasImage
 from kraftool.image.loader import ImageLoader
+from kraftool.node.resolving import resolves
 from tests.differential.controller.java_chance import JavaRandom
 
 _NOT_CONTROLLER = RequestRefused(Error.NOT_CONTROLLER)
@@ -39,14 +42,14 @@ class _Heartbeats(Heartbeats):
         """The one that Kafka fenced; if it fenced nobody, one of which nothing is left to fence."""
         active = self._ours.active
         assert active is not None, "only an active controller looks for sessions"
-        found = []
+        fitting = []
         for session in expired:
             broker = active.state.broker(session.broker_id)
             is_over = broker is None or broker.epoch != session.epoch
             if self._ours.fenced == (None if is_over else session.broker_id):
-                found.append(session)
-        self._ours.has_guessed |= len(found) > 1
-        return (found or expired)[0]
+                fitting.append(session)
+        self._ours.has_guessed |= len(fitting) > 1
+        return [*fitting, *expired][0]
 
 
 @dataclass(slots=True)
@@ -73,6 +76,12 @@ class OurController:
             max_idle_ms=start["maxIdleMs"],
             leader_imbalance_check_ms=start["leaderImbalanceCheckMs"],
             unclean_election_check_ms=start["uncleanElectionCheckMs"],
+            tokens=TokenSettings(
+                secret_key=start["tokenSecretKey"],
+                max_lifetime_ms=start["tokenMaxLifetimeMs"],
+                expiry_ms=start["tokenExpiryMs"],
+                check_ms=start["tokenCheckMs"],
+            ),
             static_configs=start["configs"],
             max_batch_records=start["maxBatchRecords"],
             most_records_at_once=10_000,
@@ -85,11 +94,17 @@ class OurController:
         self.fenced: int | None = None
         """The broker that Kafka fences in this step."""
         self.has_guessed = False
-        """True if Kafka may have forgotten another session than this controller did."""
+        """True once several sessions ended of brokers that registered again since: nothing shows
+        which of them Kafka forgot first."""
         self.loader = ImageLoader()
         self.registered_at: dict[int, int] = {}
         self.active: ActiveController | None = None
         self._asked: dict[int, dict[str, Any]] = {}
+        self._mutation_quotas = MutationQuotas()
+        self._client_quotas = ClientQuotasImage()
+        """Those that are committed."""
+        self._charged: dict[int, MutationQuota] = {}
+        """By the number of the request."""
 
     def step(self, step: dict[str, Any]) -> Did:
         did = Did()
@@ -124,6 +139,7 @@ class OurController:
             registered_at=self.registered_at,
             now_ms=self.now_ms,
             heartbeats=_Heartbeats(self),
+            resolves=resolves,
         )
         self.active.kraft_version = self.kraft_version
         self.active.plan_kraft_upgrade = lambda _: 0  # the log that Kafka's has here takes nothing
@@ -137,6 +153,11 @@ class OurController:
             self.loader.replay(offset, name, value)
             if name == "RegisterBrokerRecord":
                 self.registered_at[value["brokerId"]] = offset
+            if name == "ClientQuotaRecord":
+                changed = ClientQuotasDelta(self._client_quotas)
+                changed.quota(value)
+                self._client_quotas = changed.apply()
+                self._mutation_quotas.use(self._client_quotas)
             offset += 1
         self.loader.end_batch(offset - 1, batch["epoch"], 0)
         if self.active is not None:
@@ -145,6 +166,15 @@ class OurController:
 
     def _request(self, step: dict[str, Any], did: Did) -> None:
         body = request_body(step)
+        quota = self._mutation_quotas.of(
+            step["api"],
+            step["version"],
+            user=step["principal"].partition(":")[2],
+            client_id=step["clientId"],
+            now_ms=self.now_ms,
+        )
+        if quota is not None:
+            self._charged[step["number"]] = quota
         at_once = answered_at_once(step["api"], body)
         if at_once is not None:
             self._answer(Answered(step["number"], at_once), did)
@@ -166,6 +196,8 @@ class OurController:
             deadline_ms=step.get("deadlineMs"),
             may_describe=lambda name: name in step["describable"],
             is_forwarded=step.get("forwarded", False),
+            principal=step["principal"],
+            mutation_quota=quota,
         )
         self._take(self.active.turn(self.now_ms, deque([request])), did)
 
@@ -185,6 +217,9 @@ class OurController:
         """As the client reads it."""
         asked = self._asked.pop(answered.number)
         name = f"{asked['api']}Response"
+        quota = self._charged.pop(answered.number, None)
+        if quota is not None:
+            answered.body["throttleTimeMs"] = quota.throttle_time_ms(self.now_ms)
         encoded = codec.encode(name, asked["version"], answered.body)
         did.answers[answered.number] = codec.decode(name, asked["version"], encoded)[0]
 

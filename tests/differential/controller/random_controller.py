@@ -13,6 +13,7 @@ from random import Random
 
 from kraftool.decoders.framing import encode_record
 from kraftool.image.metadata_version import (
+    CONTROLLER_UNREGISTRATION_LEVEL,
     ELR_VERSION,
     FEATURES,
     KAFKA_4_4_LEVEL,
@@ -24,6 +25,7 @@ from kraftool.image.metadata_version import (
 from kraftool.image.replay import WrittenRecord
 from tests.differential.controller.our_controller import OurController
 from tests.differential.controller.random_configs import ConfigRequests
+from tests.differential.controller.random_quotas import QuotaRequests
 from tests.differential.controller.random_reassignments import ReassignmentRequests
 from tests.differential.controller.random_requests import (
     BROKERS,
@@ -80,11 +82,15 @@ def random_start(random: Random, kafka: str) -> Command:
         "maxIdleMs": 500,
         "leaderImbalanceCheckMs": 30_000,
         "uncleanElectionCheckMs": 41_000,
+        "tokenSecretKey": None if random.random() < 0.1 else "secret",
+        "tokenMaxLifetimeMs": random.choice([60_000, 1 << 62]),
+        "tokenExpiryMs": random.choice([20_000, 200_000]),
+        "tokenCheckMs": 37_000,
         "maxBatchRecords": random.choice([LARGE_BATCHES, LARGE_BATCHES, 40, SMALL_BATCHES]),
     }
 
 
-class RandomSteps(ReassignmentRequests, ConfigRequests):
+class RandomSteps(ReassignmentRequests, ConfigRequests, QuotaRequests):
     """The steps of one trial, each made when the one before was taken."""
 
     def __init__(self, random: Random, ours: OurController) -> None:
@@ -94,6 +100,12 @@ class RandomSteps(ReassignmentRequests, ConfigRequests):
         """Batches that both have appended."""
         if ours.settings.max_batch_records == LARGE_BATCHES:
             self.partitions_wanted = random.choice(PARTITIONS_WANTED)
+        self.throttles = random.random() < 0.2
+        quotas = 8 if self.throttles else 3
+        if ours.settings.max_batch_records == SMALL_BATCHES:
+            quotas = 0
+        newest = ours.settings.features[METADATA_VERSION][1]
+        has_unregistration = newest >= CONTROLLER_UNREGISTRATION_LEVEL
         self._makers: list[tuple[Callable[[], Command], int]] = [
             (self._heartbeat, 40),
             (self._commit, 20),
@@ -112,6 +124,12 @@ class RandomSteps(ReassignmentRequests, ConfigRequests):
             (self._register_controller, 1),
             (self._unregister_broker, 1),
             (self._update_features, 2),
+            (self._alter_client_quotas, quotas),
+            (self._create_topics, quotas if self.throttles else 0),
+            (self._create_partitions, quotas if self.throttles else 0),
+            (self._delete_topics, quotas if self.throttles else 0),
+            (self._delegation_token, 4),
+            (self._unregister_controller, 1 if has_unregistration else 0),
             (self._fall_silent, 2),
             (self._lose_leadership, 1),
         ]
@@ -165,6 +183,10 @@ class RandomSteps(ReassignmentRequests, ConfigRequests):
         ms += self.random.randrange(97)
         if self.random.random() < 0.02:
             ms += self.random.choice([SESSION_MS, 45_000])
+        ends = [token.expiration_timestamp - self.ours.now_ms for token in self._tokens()]
+        soon = [left_ms for left_ms in ends if 0 < left_ms < SESSION_MS]
+        if soon and self.random.random() < 0.2:
+            ms = min(soon)
         return {"command": "advance", "now": self.ours.now_ms + ms}
 
     def _fall_silent(self) -> Command:

@@ -15,6 +15,8 @@ CLUSTER_ID = "J8qXRwI-Qyi2G0guFTiuYw"
 BROKERS = range(8)
 RACKS = (None, "a", "b", "c")
 SESSION_MS = 9_000
+PRINCIPALS = ("User:alice", "User:bob", "User:ANONYMOUS")
+CLIENTS = ("loader", "admin", "")
 
 Body = dict[str, Any]
 Command = dict[str, Any]
@@ -28,6 +30,10 @@ def uuid(number: int) -> str:
 class Requests:
     """Makes requests for the state that kraftool has, which is equal to Kafka's."""
 
+    throttles = False
+    """True if most requests are those of one client, which soon has as many partitions as a quota
+    allows."""
+
     def __init__(self, random: Random, ours: OurController) -> None:
         self.random, self.ours = random, ours
         self._number = 0
@@ -36,6 +42,9 @@ class Requests:
     def _state(self) -> ControllerState:
         assert self.ours.active is not None, "asked for while it leads"
         return self.ours.active.state
+
+    def _one_of(self, clients: tuple[str, ...]) -> str:
+        return clients[0] if self.throttles else self.random.choice(clients)
 
     def _request(self, api: str, low: int, high: int, body: Body, **more: Any) -> Command:
         self._number += 1
@@ -51,5 +60,7 @@ class Requests:
             "number": self._number,
             "body": encoded,
             "describable": [],
+            "principal": self._one_of(PRINCIPALS),
+            "clientId": self._one_of(CLIENTS),
             **more,
         }

@@ -23,6 +23,8 @@ FEWEST_REQUESTS = 5_000
 ALWAYS_SEEN = {
     *(f"{api}: NONE" for api in ("AllocateProducerIds", "AlterPartition", "BrokerHeartbeat")),
     *(f"{api}: NONE" for api in ("BrokerRegistration", "CreateTopics", "UnregisterBroker")),
+    *(f"AlterClientQuotas: {error}" for error in ("NONE", "INVALID_REQUEST")),
+    *(f"{api}DelegationToken: NONE" for api in ("Create", "Renew", "Expire")),
     "AlterPartition: INELIGIBLE_REPLICA",
     "AlterPartitionReassignments: NONE",
     "ListPartitionReassignments: NONE",
@@ -30,8 +32,10 @@ ALWAYS_SEEN = {
     "BrokerRegistration: DUPLICATE_BROKER_REGISTRATION",
     "ControllerRegistration: NONE",
     "CreateTopics: INVALID_REPLICA_ASSIGNMENT",
+    "CreateTopics: THROTTLING_QUOTA_EXCEEDED",
     "EndTransactionRecord",
     "PartitionChangeRecord",
+    "RemoveDelegationTokenRecord",
     "UnregisterBrokerRecord",
     "follow",
 }

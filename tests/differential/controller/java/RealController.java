@@ -14,6 +14,7 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.message.AllocateProducerIdsRequestData;
 import org.apache.kafka.common.message.AllocateProducerIdsResponseData;
+import org.apache.kafka.common.message.AlterClientQuotasRequestData;
 import org.apache.kafka.common.message.AlterConfigsRequestData;
 import org.apache.kafka.common.message.AlterConfigsResponseData;
 import org.apache.kafka.common.message.AlterPartitionReassignmentsRequestData;
@@ -27,15 +28,18 @@ import org.apache.kafka.common.message.BrokerRegistrationRequestData;
 import org.apache.kafka.common.message.BrokerRegistrationResponseData;
 import org.apache.kafka.common.message.ControllerRegistrationRequestData;
 import org.apache.kafka.common.message.ControllerRegistrationResponseData;
+import org.apache.kafka.common.message.CreateDelegationTokenRequestData;
 import org.apache.kafka.common.message.CreatePartitionsRequestData;
 import org.apache.kafka.common.message.CreatePartitionsResponseData;
 import org.apache.kafka.common.message.CreateTopicsRequestData;
 import org.apache.kafka.common.message.DeleteTopicsRequestData;
 import org.apache.kafka.common.message.DeleteTopicsResponseData;
 import org.apache.kafka.common.message.ElectLeadersRequestData;
+import org.apache.kafka.common.message.ExpireDelegationTokenRequestData;
 import org.apache.kafka.common.message.IncrementalAlterConfigsRequestData;
 import org.apache.kafka.common.message.IncrementalAlterConfigsResponseData;
 import org.apache.kafka.common.message.ListPartitionReassignmentsRequestData;
+import org.apache.kafka.common.message.RenewDelegationTokenRequestData;
 import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.message.UnregisterBrokerRequestData;
 import org.apache.kafka.common.message.UnregisterBrokerResponseData;
@@ -46,10 +50,10 @@ import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.protocol.MessageUtil;
 import org.apache.kafka.common.protocol.ObjectSerializationCache;
+import org.apache.kafka.common.requests.AlterClientQuotasRequest;
+import org.apache.kafka.common.requests.AlterClientQuotasResponse;
 import org.apache.kafka.common.requests.ApiError;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
-import org.apache.kafka.common.security.scram.internals.ScramMechanism;
-import org.apache.kafka.common.security.token.delegation.internals.DelegationTokenCache;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.MetadataRecordSerde;
 import org.apache.kafka.metadata.VersionRange;
@@ -60,6 +64,7 @@ import org.apache.kafka.raft.LeaderAndEpoch;
 import org.apache.kafka.raft.internals.MemoryBatchReader;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
 import org.apache.kafka.server.common.KRaftVersion;
+import org.apache.kafka.server.quota.ControllerMutationQuota;
 
 import java.nio.ByteBuffer;
 import java.util.AbstractMap.SimpleImmutableEntry;
@@ -90,6 +95,8 @@ final class RealController implements AutoCloseable {
     private final int nodeId;
     private final Clock clock;
     private final ManualRaft raft;
+    private final NewestTokens tokens;
+    private final MutationQuotas quotas;
     private final QuorumController controller;
     private final List<String> faults = new ArrayList<>();
     private final List<ObjectNode> answers = new ArrayList<>();
@@ -121,6 +128,9 @@ final class RealController implements AutoCloseable {
         raft = new ManualRaft(nodeId);
         raft.kraftVersion = KRaftVersion.fromFeatureLevel((short) start.get("kraftVersion").asInt());
         KafkaConfig config = config(start.get("configs"));
+        JsonNode secret = start.get("tokenSecretKey");
+        tokens = new NewestTokens(secret.isNull() ? null : secret.asText());
+        quotas = new MutationQuotas(clock);
         controller = new QuorumController.Builder(nodeId, start.get("clusterId").asText()).
             setTime(clock).
             setRaftClient(raft).
@@ -140,11 +150,15 @@ final class RealController implements AutoCloseable {
             setUncleanLeaderElectionCheckIntervalMs(start.get("uncleanElectionCheckMs").asLong()).
             setMaxRecordsPerBatch(start.get("maxBatchRecords").asInt()).
             setControllerPerformanceSamplePeriodMs(NEVER_MS).
-            setDelegationTokenExpiryCheckIntervalMs(NEVER_MS).
-            setDelegationTokenCache(new DelegationTokenCache(ScramMechanism.mechanismNames())).
+            setDelegationTokenSecretKey(secret.isNull() ? null : secret.asText()).
+            setDelegationTokenMaxLifeMs(start.get("tokenMaxLifetimeMs").asLong()).
+            setDelegationTokenExpiryTimeMs(start.get("tokenExpiryMs").asLong()).
+            setDelegationTokenExpiryCheckIntervalMs(start.get("tokenCheckMs").asLong()).
+            setDelegationTokenCache(tokens.cache).
             setNonFatalFaultHandler((message, cause) -> fault("fault", message, cause)).
             setFatalFaultHandler((message, cause) -> fault("fatal", message, cause)).
             build();
+        NewestTokens.useClock(controller, clock);
     }
 
     private static Map<String, VersionRange> features(JsonNode given) {
@@ -184,14 +198,21 @@ final class RealController implements AutoCloseable {
                 epoch = step.get("epoch").asInt();
                 raft.leader = new LeaderAndEpoch(OptionalInt.of(nodeId), epoch);
                 raft.endOffset = step.get("endOffset").asLong();
+                tokens.onlyCommitted();
                 raft.listener.handleLeaderChange(raft.leader);
                 break;
             case "follow":
                 raft.leader = new LeaderAndEpoch(OptionalInt.empty(), step.get("epoch").asInt());
                 raft.listener.handleLeaderChange(raft.leader);
+                tokens.onlyCommitted();
                 break;
             case "commit":
-                raft.listener.handleCommit(MemoryBatchReader.of(batches(step.get("batches")), reader -> { }));
+                List<Batch<ApiMessageAndVersion>> committed = batches(step.get("batches"));
+                raft.listener.handleCommit(MemoryBatchReader.of(committed, reader -> { }));
+                committed.forEach(batch -> batch.records().forEach(record -> {
+                    tokens.committed(record.message());
+                    quotas.committed(record.message());
+                }));
                 break;
             case "advance":
                 clock.moveTo(step.get("now").asLong());
@@ -233,6 +254,7 @@ final class RealController implements AutoCloseable {
             ObjectNode batch = batches.addObject().put("baseOffset", appended.baseOffset());
             ArrayNode records = batch.putArray("records");
             appended.records().forEach(record -> records.add(encoded(record)));
+            appended.records().forEach(record -> tokens.appended(record.message()));
         }
         synchronized (answers) {
             did.putArray("answers").addAll(answers);
@@ -260,9 +282,34 @@ final class RealController implements AutoCloseable {
         ByteBufferAccessor body = new ByteBufferAccessor(ByteBuffer.wrap(Base64.getDecoder().decode(step.get("body").asText())));
         OptionalLong deadline = step.hasNonNull("deadlineMs") ?
             OptionalLong.of(TimeUnit.MILLISECONDS.toNanos(step.get("deadlineMs").asLong())) : OptionalLong.empty();
+        KafkaPrincipal principal = MutationQuotas.principal(step);
+        ControllerMutationQuota quota = quotas.of(step, principal);
         ControllerRequestContext context = new ControllerRequestContext(
-            new RequestHeaderData().setRequestApiVersion(version), KafkaPrincipal.ANONYMOUS, deadline);
+            new RequestHeaderData().setRequestApiVersion(version), principal, deadline,
+            permits -> quota.record(permits.doubleValue()));
         switch (step.get("api").asText()) {
+            case "AlterClientQuotas":
+                AlterClientQuotasRequest quotasRequest =
+                    new AlterClientQuotasRequest(new AlterClientQuotasRequestData(body, version), version);
+                answer(step, () -> controller.alterClientQuotas(context, quotasRequest.entries(), quotasRequest.validateOnly()),
+                    results -> AlterClientQuotasResponse.fromQuotaEntities(results, 0).data(), error -> null);
+                break;
+            case "CreateDelegationToken":
+                answer(step, () -> controller.createDelegationToken(context, new CreateDelegationTokenRequestData(body, version)),
+                    reply -> NewestTokens.answer(reply, version), error -> null);
+                break;
+            case "RenewDelegationToken":
+                answer(step, () -> controller.renewDelegationToken(context, new RenewDelegationTokenRequestData(body, version)),
+                    reply -> reply, error -> null);
+                break;
+            case "ExpireDelegationToken":
+                answer(step, () -> controller.expireDelegationToken(context, new ExpireDelegationTokenRequestData(body, version)),
+                    reply -> reply, error -> null);
+                break;
+            case "UnregisterController":
+                answer(step, () -> ControllerUnregistration.ask(controller, context, body, version),
+                    reply -> ControllerUnregistration.answer(), error -> null);
+                break;
             case "BrokerRegistration":
                 answer(step, () -> controller.registerBroker(context, new BrokerRegistrationRequestData(body, version)),
                     reply -> new BrokerRegistrationResponseData().setBrokerEpoch(reply.epoch()),
@@ -401,6 +448,7 @@ final class RealController implements AutoCloseable {
         }
         future.whenComplete((reply, thrown) -> {
             ObjectNode answer = JSON.createObjectNode().put("number", step.get("number").asLong());
+            answer.put("throttleTimeMs", quotas.throttleTimeMs(step));
             ApiMessage message;
             if (thrown == null) {
                 message = told.apply(reply);
@@ -421,5 +469,8 @@ final class RealController implements AutoCloseable {
         });
     }
 
-    @Override public void close() throws InterruptedException { controller.close(); }
+    @Override public void close() throws InterruptedException {
+        controller.close();
+        quotas.close();
+    }
 }

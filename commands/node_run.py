@@ -80,7 +80,7 @@ def run(
     majorities. A directory that belongs to a voter cannot be used as an observer.
 
     A voter is elected like any other. While it leads it is the active controller: brokers register
-    with it, and clients administer topics, configs and feature levels. ACLs, quotas, SCRAM users,
+    with it, and clients administer topics, configs, feature levels, ACLs and SCRAM users. Quotas,
     delegation tokens and reassignments are not implemented yet: until another node leads, brokers
     do not offer them.
 

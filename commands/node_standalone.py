@@ -64,8 +64,8 @@ def standalone(
 
     Use it for development and debugging: one controller is not a safe place for metadata. Brokers
     register, fail and return. Kafka's tools create, alter and delete topics, change configs and
-    feature levels, and elect leaders. ACLs, quotas, SCRAM users, delegation tokens and
-    reassignments are not implemented yet.
+    feature levels, set SCRAM users, and elect leaders. Quotas, delegation tokens and reassignments
+    are not implemented yet.
 
     It does not open a damaged log. With --cut-damaged-log it cuts the log at the damage.
 

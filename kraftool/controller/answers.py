@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kraftool.controller import delete_topics
+from kraftool.controller import acls, delete_topics, scram_credentials
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders.error_codes import Error
 from kraftool.image.uuids import NO_ID
@@ -23,6 +23,12 @@ def answered_at_once(api: str, body: Body) -> Body | None:
             return {"results": []}
         case "IncrementalAlterConfigs" | "AlterConfigs" if not body["resources"]:
             return {"responses": []}
+        case "CreateAcls" if not body["creations"]:
+            return {"results": []}
+        case "DeleteAcls" if not body["filters"]:
+            return {"filterResults": []}
+        case "AlterUserScramCredentials" if not body["deletions"] and not body["upsertions"]:
+            return {"results": []}
         case "DeleteTopics" if not any(delete_topics.asked_for(body)):
             return {"responses": []}
         case "ElectLeaders" if body["topicPartitions"] == []:
@@ -39,7 +45,14 @@ def refused_answer(api: str, body: Body, refused: RequestRefused) -> Body:
     return code | {"errorMessage": refused.text} if api in _WITH_MESSAGE else code
 
 
-_WITH_MESSAGE = frozenset({"ControllerRegistration", "UnregisterBroker", "UpdateFeatures"})
+_WITH_MESSAGE = frozenset(
+    {
+        "ControllerRegistration",
+        "DescribeAcls",
+        "UnregisterBroker",
+        "UpdateFeatures",
+    }
+)
 """Requests whose answers have a sentence beside the error."""
 
 
@@ -87,5 +100,9 @@ _BY_ITEM: Mapping[str, Callable[[Body, Body], Body]] = {
     "ElectLeaders": _elections,
     "IncrementalAlterConfigs": _resources,
     "AlterConfigs": _resources,
+    "CreateAcls": acls.refused_creations,
+    "DeleteAcls": acls.refused_filters,
+    "AlterUserScramCredentials": scram_credentials.refused_users,
+    "DescribeUserScramCredentials": scram_credentials.refused_description,
 }
 """Requests whose answers have the error once for each item."""

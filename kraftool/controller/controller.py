@@ -21,6 +21,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from kraftool.controller import (
+    acls,
     alter_configs,
     alter_partition,
     assign_directories,
@@ -29,6 +30,7 @@ from kraftool.controller import (
     elections,
     producer_ids,
     registrations,
+    scram_credentials,
     topic_configs,
     update_features,
 )
@@ -37,6 +39,7 @@ from kraftool.controller.answers import refused_answer
 from kraftool.controller.decision import Decision, KRaftUpgrade
 from kraftool.controller.heartbeats import Heartbeats, Session
 from kraftool.controller.partition_index import PartitionIndex
+from kraftool.controller.permissions import Permissions, everything
 from kraftool.controller.placement import RandomSource
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
@@ -55,7 +58,7 @@ _LIGHT = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerRequest:
-    """A request for the active controller. Who may ask has been decided before."""
+    """A request for the active controller."""
 
     number: int
     """By which whoever asked knows the answer."""
@@ -64,8 +67,9 @@ class ControllerRequest:
     body: dict[str, Any]
     deadline_ms: int | None = None
     """After this nobody waits for it any more."""
-    may_describe: Callable[[str], bool] = lambda _: True
-    """Returns True if the client may see a topic's configs."""
+    permissions: Permissions = field(default_factory=everything)
+    """Of the client, for what is decided topic by topic. Whoever has no permission for the request
+    as a whole was refused before."""
     is_forwarded: bool = False
     """True if a broker sent it on for a client."""
 
@@ -137,9 +141,9 @@ class ActiveController:
         partitions: PartitionIndex | None = None,
     ) -> None:
         """`image`: what is visible of the log below `next_offset`, all of which is committed.
-        `new_id`: gives the ids of topics. `registered_at`: see ControllerState. `heartbeats`: new
-        ones, where a test wants its own. `partitions`: the index of the image's, if it has been
-        made already."""
+        `new_id`: gives the ids of topics and ACLs. `registered_at`: see ControllerState.
+        `heartbeats`: new ones, where a test wants its own. `partitions`: the index of the image's,
+        if it has been made already."""
         self.settings, self._chance, self._new_id = settings, chance, new_id
         self.state = ControllerState(
             image,
@@ -379,27 +383,29 @@ class ActiveController:
         creation = CreateTopics(
             self.state, self._heartbeats, self.settings, self._chance, self._new_id
         )
-        return creation.decision(request.body, may_describe=request.may_describe)
+        return creation.decision(request.body, request.permissions)
 
     def _create_partitions(self, _: int, request: ControllerRequest) -> Decision:
         return create_partitions.create_partitions(
-            self.state, self._heartbeats, self._chance, request.body
+            self.state, self._heartbeats, self._chance, request.body, request.permissions
         )
 
     def _delete_topics(self, _: int, request: ControllerRequest) -> Decision:
-        return delete_topics.delete_topics(self.state, request.body, version=request.version)
+        return delete_topics.delete_topics(
+            self.state, request.body, request.permissions, version=request.version
+        )
 
     def _elect_leaders(self, _: int, request: ControllerRequest) -> Decision:
         return elections.elect_leaders(self.state, request.body)
 
     def _incremental_alter_configs(self, _: int, request: ControllerRequest) -> Decision:
         return alter_configs.incremental_alter_configs(
-            self.state, request.body, is_forwarded=request.is_forwarded
+            self.state, request.body, request.permissions, is_forwarded=request.is_forwarded
         )
 
     def _alter_configs(self, _: int, request: ControllerRequest) -> Decision:
         return alter_configs.alter_configs(
-            self.state, request.body, is_forwarded=request.is_forwarded
+            self.state, request.body, request.permissions, is_forwarded=request.is_forwarded
         )
 
     def _update_features(self, _: int, request: ControllerRequest) -> Decision:
@@ -461,4 +467,11 @@ _OPERATIONS: dict[str, Callable[[ActiveController, int, ControllerRequest], Deci
     "IncrementalAlterConfigs": ActiveController._incremental_alter_configs,
     "AlterConfigs": ActiveController._alter_configs,
     "UpdateFeatures": ActiveController._update_features,
+    "CreateAcls": lambda active, _, request: acls.create_acls(
+        active.state, request.body, active._new_id
+    ),
+    "DeleteAcls": lambda active, _, request: acls.delete_acls(active.state, request.body),
+    "AlterUserScramCredentials": lambda active, _, request: (
+        scram_credentials.alter_scram_credentials(active.state, request.body)
+    ),
 }

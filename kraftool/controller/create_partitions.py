@@ -12,6 +12,7 @@ from kraftool.controller import new_partitions
 from kraftool.controller.decision import Decision
 from kraftool.controller.heartbeats import Heartbeats
 from kraftool.controller.new_partitions import MOST_RECORDS, NewPartition, usable_brokers
+from kraftool.controller.permissions import Permissions
 from kraftool.controller.placement import RandomSource, place
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
@@ -20,7 +21,11 @@ from kraftool.image.replay import WrittenRecord
 
 
 def create_partitions(
-    state: ControllerState, heartbeats: Heartbeats, chance: RandomSource, request: dict[str, Any]
+    state: ControllerState,
+    heartbeats: Heartbeats,
+    chance: RandomSource,
+    request: dict[str, Any],
+    permissions: Permissions,
 ) -> Decision:
     """Add partitions to topics, where the request or the placement puts them."""
     results: list[dict[str, Any]] = []
@@ -31,6 +36,8 @@ def create_partitions(
         try:
             if names[topic["name"]] > 1:
                 raise RequestRefused(Error.INVALID_REQUEST, "the request has this topic twice")
+            if not permissions.allows("ALTER", "TOPIC", topic["name"]):
+                raise RequestRefused(Error.TOPIC_AUTHORIZATION_FAILED)
             of_topic = _growth(state, heartbeats, chance, topic)
             # Kafka answers UNKNOWN_SERVER_ERROR here, and writes as many of them as fit.
             if len(records) + len(of_topic) > MOST_RECORDS:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from kraftool.controller.decision import Decision
+from kraftool.controller.permissions import Permissions
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
 from kraftool.decoders.error_codes import Error
@@ -18,9 +20,12 @@ from kraftool.image.uuids import NO_ID
 
 _DISABLED_SINCE = 3
 """The first version whose clients know TOPIC_DELETION_DISABLED."""
+_TWICE = "the request has this topic twice"
 
 
-def delete_topics(state: ControllerState, request: dict[str, Any], *, version: int) -> Decision:
+def delete_topics(
+    state: ControllerState, request: dict[str, Any], permissions: Permissions, *, version: int
+) -> Decision:
     """Remove topics with their partitions and configs."""
     if state.settings.static_configs.get("delete.topic.enable", "true").strip().lower() == "false":
         error = Error.TOPIC_DELETION_DISABLED if version >= _DISABLED_SINCE else None
@@ -29,22 +34,37 @@ def delete_topics(state: ControllerState, request: dict[str, Any], *, version: i
         )
     items = list(asked_for(request))
     ids = [topic_id or state.topic_id(name or "") for name, topic_id in items]
-    times = Counter(topic_id for topic_id in ids if topic_id is not None)
+    deletion = _Deletion(
+        state=state,
+        permissions=permissions,
+        may_delete_all=permissions.allows("DELETE", "CLUSTER", is_tried=False),
+        given=Counter(items),
+        found=Counter(topic_id for topic_id in ids if topic_id is not None),
+    )
     responses: list[dict[str, Any]] = []
     records: list[WrittenRecord] = []
     for (name, given_id), topic_id in zip(items, ids, strict=True):
-        error, reason = _problem(state, name, given_id, topic_id, times)
-        shown = name if topic_id is None else state.topic_name(topic_id)
+        # A refusal says no more than the request did: who may not know a topic learns here neither
+        # which id a name has, nor which name an id has.
+        shown, shown_id, error, reason = name, given_id, Error.NONE, None
+        try:
+            deletion.check(name, given_id, topic_id)
+        except _Named as refused:
+            shown, error, reason = refused.topic, refused.error, refused.text
+        except RequestRefused as refused:
+            error, reason = refused.error, refused.text
+        else:
+            assert topic_id is not None, "which was checked"
+            shown, shown_id = state.topic_name(topic_id), topic_id
+            records.append(("RemoveTopicRecord", 0, {"topicId": topic_id}))
         responses.append(
             {
                 "name": shown if shown is not None or version >= 6 else "",
-                "topicId": topic_id or NO_ID,
+                "topicId": shown_id or NO_ID,
                 "errorCode": int(error),
                 "errorMessage": reason,
             }
         )
-        if error is Error.NONE:
-            records.append(("RemoveTopicRecord", 0, {"topicId": topic_id}))
     return Decision(answer={"responses": responses}, records=records)
 
 
@@ -56,19 +76,52 @@ def asked_for(request: dict[str, Any]) -> Iterator[tuple[str | None, str | None]
         yield topic["name"], None if topic_id == NO_ID else topic_id
 
 
-def _problem(
-    state: ControllerState,
-    name: str | None,
-    given_id: str | None,
-    topic_id: str | None,
-    times: Counter[str],
-) -> tuple[Error, str | None]:
-    if (name is None) == (given_id is None):
-        return Error.INVALID_REQUEST, "a topic is named by its name or by its id, and not by both"
-    if topic_id is None:
-        return Error.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}"
-    if times[topic_id] > 1:
-        return Error.INVALID_REQUEST, "the request has this topic twice"
-    if state.topic_name(topic_id) is None:
-        return Error.UNKNOWN_TOPIC_ID, f"there is no topic with the id {topic_id}"
-    return Error.NONE, None
+class _Named(RequestRefused):
+    """A refusal of a topic whose name the client may know, or may not."""
+
+    def __init__(self, error: Error, topic: str | None, message: str | None = None) -> None:
+        super().__init__(error, message)
+        self.topic = topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Deletion:
+    """The view of a request that decides on each of its items."""
+
+    state: ControllerState
+    permissions: Permissions
+    may_delete_all: bool
+    given: Counter[tuple[str | None, str | None]]
+    """How often each name or id is in the request."""
+    found: Counter[str]
+    """How often each topic is, by a name or an id."""
+
+    def check(self, name: str | None, given_id: str | None, topic_id: str | None) -> None:
+        """Raise RequestRefused for an item that deletes nothing. `topic_id`: of the topic that the
+        item means; None for a name that no topic has."""
+        if (name is None) == (given_id is None):
+            raise RequestRefused(
+                Error.INVALID_REQUEST,
+                "a topic is named by its name or by its id, and not by both",
+            )
+        if self.given[name, given_id] > 1:
+            raise RequestRefused(Error.INVALID_REQUEST, _TWICE)
+        named = name if topic_id is None else self.state.topic_name(topic_id)
+        if named is None:
+            raise RequestRefused(
+                Error.UNKNOWN_TOPIC_ID, f"there is no topic with the id {topic_id}"
+            )
+        if not self.may_delete_all:
+            self._check_permission(named, is_known=name is not None, is_there=topic_id is not None)
+        if topic_id is None:
+            raise RequestRefused(Error.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
+        if self.found[topic_id] > 1:
+            raise _Named(Error.INVALID_REQUEST, named, _TWICE)
+
+    def _check_permission(self, name: str, *, is_known: bool, is_there: bool) -> None:
+        """`is_known`: the client gave the name. `is_there`: a topic has it."""
+        may_describe = self.permissions.allows("DESCRIBE", "TOPIC", name)
+        may_delete = is_there and self.permissions.allows("DELETE", "TOPIC", name)
+        if (is_known and not may_describe) or (is_there and not may_delete):
+            shown = name if is_known or may_describe else None
+            raise _Named(Error.TOPIC_AUTHORIZATION_FAILED, shown)

@@ -122,6 +122,8 @@ class NodeConfig:
     controller: ControllerConfig
     super_users: frozenset[str]
     """Principals, such as User:admin."""
+    allows_without_acls: bool
+    """allow.everyone.if.no.acl.found"""
     broker_listener: str
     """By which brokers reach each other; without a meaning for a controller."""
     given: Mapping[str, str] = field(repr=False)
@@ -253,6 +255,8 @@ def config_of(given: Mapping[str, str], *, file: str = "the configuration") -> N
         controller=_controller(values),
         authorizer=values.text("authorizer.class.name"),
         super_users=_super_users(values),
+        # As Java reads it: everything but true is false.
+        allows_without_acls=values.text("allow.everyone.if.no.acl.found").lower() == "true",
         broker_listener=(
             values.text("inter.broker.listener.name")
             or values.text("security.inter.broker.protocol")

@@ -33,6 +33,7 @@ from kraftool.controller.controller import (
     Step,
 )
 from kraftool.controller.decision import KRaftUpgrade
+from kraftool.controller.permissions import Permissions, everything
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.codec import Value
@@ -162,10 +163,11 @@ class Controlling:
         body: Value,
         *,
         timeout_ms: int | None = None,
-        may_describe: Callable[[str], bool] = lambda _: True,
+        permissions: Permissions | None = None,
         is_forwarded: bool = False,
     ) -> Value:
-        """The body of the answer to a request."""
+        """The body of the answer to a request. `permissions`: of its client; None if there is no
+        limit to them."""
         at_once = answered_at_once(api, body)
         if at_once is not None:
             return at_once
@@ -180,7 +182,7 @@ class Controlling:
             version=version,
             body=body,
             deadline_ms=None if timeout_ms is None else now_ms + timeout_ms,
-            may_describe=may_describe,
+            permissions=permissions or everything(),
             is_forwarded=is_forwarded,
         )
         answer: asyncio.Future[Value] = asyncio.get_running_loop().create_future()

@@ -9,6 +9,7 @@ import ipaddress
 from dataclasses import dataclass
 from typing import Any
 
+from kraftool.controller.acl_hosts import host_of
 from kraftool.decoders import codec
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error
@@ -27,6 +28,8 @@ class Opened:
 
     principal: str
     """As super.users names it."""
+    host: str
+    """The address of the client, as ACLs have it."""
     request: RequestFrame
 
 
@@ -44,7 +47,8 @@ def opened(body: Value) -> Opened | Error:
         request = decode_request(body["requestData"])
     except KraftoolError:
         return Error.UNSUPPORTED_VERSION
-    return Opened(principal=principal, request=request)
+    host = host_of(body["clientHostAddress"])
+    return Opened(principal=principal, host=host, request=request)
 
 
 def _principal(data: bytes | None) -> str:

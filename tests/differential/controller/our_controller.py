@@ -16,6 +16,7 @@ from kraftool.controller.controller import (
     Step,
 )
 from kraftool.controller.heartbeats import Heartbeats, Session
+from kraftool.controller.permissions import Permissions
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders import codec
@@ -155,7 +156,7 @@ class OurController:
             version=step["version"],
             body=body,
             deadline_ms=step.get("deadlineMs"),
-            may_describe=lambda name: name in step["describable"],
+            permissions=_permissions(step),
             is_forwarded=step.get("forwarded", False),
         )
         self._take(self.active.turn(self.now_ms, deque([request])), did)
@@ -178,6 +179,15 @@ class OurController:
         name = f"{asked['api']}Response"
         encoded = codec.encode(name, asked["version"], answered.body)
         did.answers[answered.number] = codec.decode(name, asked["version"], encoded)[0]
+
+
+def _permissions(step: dict[str, Any]) -> Permissions:
+    """Everything, but the configs of single topics only: a controller is asked about these."""
+    return Permissions(
+        lambda operation, resource, name: (
+            (operation, resource) != ("DESCRIBE_CONFIGS", "TOPIC") or name in step["describable"]
+        )
+    )
 
 
 def request_body(step: dict[str, Any]) -> dict[str, Any]:

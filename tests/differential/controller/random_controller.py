@@ -32,10 +32,13 @@ from tests.differential.controller.random_requests import (
     Body,
     Command,
 )
+from tests.differential.controller.random_security import SecurityRequests
 from tests.differential.controller.random_topics import TopicRequests
 
 SMALL_BATCHES, LARGE_BATCHES = 4, 10_000
 """With so small ones activation takes several, and new topics would not fit into one."""
+ACLS_WANTED = (0,) * 39 + (12_000,)
+"""More than one request may remove."""
 PARTITIONS_WANTED = (0, 0, 0, 0, 0, 300, 1_000, 5_000)
 
 
@@ -84,7 +87,7 @@ def random_start(random: Random, kafka: str) -> Command:
     }
 
 
-class RandomSteps(TopicRequests, ConfigRequests):
+class RandomSteps(TopicRequests, ConfigRequests, SecurityRequests):
     """The steps of one trial, each made when the one before was taken."""
 
     def __init__(self, random: Random, ours: OurController) -> None:
@@ -94,6 +97,7 @@ class RandomSteps(TopicRequests, ConfigRequests):
         """Batches that both have appended."""
         if ours.settings.max_batch_records == LARGE_BATCHES:
             self.partitions_wanted = random.choice(PARTITIONS_WANTED)
+            self.acls_wanted = random.choice(ACLS_WANTED)
         self._makers: list[tuple[Callable[[], Command], int]] = [
             (self._heartbeat, 40),
             (self._commit, 20),
@@ -110,6 +114,9 @@ class RandomSteps(TopicRequests, ConfigRequests):
             (self._register_controller, 1),
             (self._unregister_broker, 1),
             (self._update_features, 2),
+            (self._create_acls, 0 if ours.settings.max_batch_records < LARGE_BATCHES else 5),
+            (self._delete_acls, 0 if ours.settings.max_batch_records < LARGE_BATCHES else 3),
+            (self._alter_scram, 0 if ours.settings.max_batch_records == SMALL_BATCHES else 4),
             (self._fall_silent, 2),
             (self._lose_leadership, 1),
         ]

@@ -23,6 +23,7 @@ FEWEST_REQUESTS = 5_000
 ALWAYS_SEEN = {
     *(f"{api}: NONE" for api in ("AllocateProducerIds", "AlterPartition", "BrokerHeartbeat")),
     *(f"{api}: NONE" for api in ("BrokerRegistration", "CreateTopics", "UnregisterBroker")),
+    *(f"{api}: NONE" for api in ("CreateAcls", "DeleteAcls", "AlterUserScramCredentials")),
     "AlterPartition: INELIGIBLE_REPLICA",
     "BrokerHeartbeat: REQUEST_TIMED_OUT",
     "BrokerRegistration: DUPLICATE_BROKER_REGISTRATION",

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.interop import kafka
-from tests.interop.clusters import Cluster, Node
+from tests.interop.clusters import SASL_CLIENT, Cluster, Node
 from tests.interop.our_nodes import start_ours
 from tests.interop.shared_jvms import ToolOutput, tool_session
 
@@ -27,6 +27,7 @@ _VERSION = "4.3.0"
 _AGREEMENT_S = 30.0
 _TOOLS = {
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+    "kafka-acls": "org.apache.kafka.tools.AclCommand",
     "kafka-configs": "kafka.admin.ConfigCommand",
     "kafka-features": "org.apache.kafka.tools.FeatureCommand",
     "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
@@ -48,6 +49,10 @@ class Run(NamedTuple):
     @property
     def only_reads(self) -> bool:
         return any(word in self.command for word in ("describe", "--list", "list-endpoints"))
+
+    @property
+    def listener(self) -> str:
+        return "SASL" if "guest" in self.marks else "BROKER"
 
     @property
     def asks(self) -> str:
@@ -128,6 +133,9 @@ class _Side:
         self._partitions = cluster.root / "partitions.json"
         items = [{"topic": "placed", "partition": number} for number in (0, 1)]
         self._partitions.write_text(json.dumps({"partitions": items}))
+        self._guest = cluster.root / "guest.properties"
+        login = {key: value.replace("admin", "guest") for key, value in SASL_CLIENT.items()}
+        self._guest.write_text("".join(f"{key}={value}\n" for key, value in login.items()))
 
     def run(self, run: Run) -> ToolOutput:
         """Return what the tool prints, in a form that does not depend on chance."""
@@ -141,8 +149,10 @@ class _Side:
         if run.asks == "controller":
             servers = [node.at("CONTROLLER") for node in self._cluster.running() if node.controller]
         else:
-            servers = [node.at("BROKER") for node in self._cluster.running() if node.broker]
+            servers = [node.at(run.listener) for node in self._cluster.running() if node.broker]
         at = [f"--bootstrap-{run.asks}", ",".join(servers)]
+        if "guest" in run.marks:
+            at += ["--command-config", str(self._guest)]
         # Subcommands of some take it, others take it before the subcommand.
         takes_it_first = tool in ("kafka-features", "kafka-metadata-quorum")
         words = [*at, *words] if takes_it_first else [*words, *at]
@@ -162,6 +172,8 @@ class _Side:
     def _comparable(self, run: Run, output: ToolOutput) -> ToolOutput:
         if "words" in run.marks:
             return ToolOutput(output.code, "", _error_of(output))
+        if run.command.startswith("kafka-acls"):
+            output = output._replace(out="\n".join(_sorted_acls(output.out.splitlines())))
         return output._replace(out=self._named(output.out), err=self._named(output.err))
 
     def _named(self, text: str) -> str:
@@ -204,6 +216,17 @@ def _without_chance(lines: list[str]) -> Iterator[str]:
             line = " ".join(sorted(re.findall(r"\{.*?\}", line)))
         yield line
     yield from sorted(replicas)
+
+
+def _sorted_acls(lines: list[str]) -> list[str]:
+    """Lines in an order of their own, each ACL with its resource: Kafka's order is that of hash
+    maps."""
+    heading, found = "", []
+    for line in filter(None, map(str.strip, lines)):
+        if line.endswith(":"):
+            heading = line
+        found.append(f"{heading} {line}" if line.startswith("(") else line)
+    return sorted(found)
 
 
 def _error_of(output: ToolOutput) -> str:

@@ -15,10 +15,8 @@ from kraftool.controller.permissions import Permissions, everything
 from kraftool.image.acls import AclsImage
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import CIDR_ACL_LEVEL
-from kraftool.node.config import NodeConfig
+from kraftool.node.config import STANDARD_AUTHORIZER, NodeConfig
 from kraftool.raft.raft import Raft
-
-STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 
 
 class FirstLoad:

@@ -31,6 +31,7 @@ from kraftool.storage.log_config import LogConfig
 from kraftool.storage.source import FileSource
 
 BROKER, CONTROLLER = "broker", "controller"
+STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _VOTERS = "controller.quorum.voters"
 _SERVERS = "controller.quorum.bootstrap.servers"
 _NAMES = "controller.listener.names"
@@ -262,7 +263,7 @@ def config_of(given: Mapping[str, str], *, file: str = "the configuration") -> N
             or values.text("security.inter.broker.protocol")
         ).upper(),
         given=given,
-        notes=_notes(given),
+        notes=_notes(given, values.text("authorizer.class.name")),
     )
     reasons = (*values.problems, *_contradictions(config))
     if reasons:
@@ -377,12 +378,16 @@ def _bootstrap_servers(values: Values) -> tuple[Endpoint, ...]:
     return tuple(endpoints)
 
 
-def _notes(given: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(
+def _notes(given: Mapping[str, str], authorizer: str) -> tuple[str, ...]:
+    unknown = tuple(
         f"{key} is not a key that Kafka knows; it has no effect"
         for key in sorted(given)
         if key not in KEYS and not is_known(key)
     )
+    if authorizer in ("", STANDARD_AUTHORIZER):
+        return unknown
+    others = f"kraftool cannot run {authorizer}; the node accepts only super.users"
+    return (*unknown, f"authorizer.class.name: {others}")
 
 
 def _contradictions(config: NodeConfig) -> list[str]:

@@ -20,8 +20,8 @@ from kraftool.controller.authorizer import Client
 from kraftool.image.acls import StandardAcl
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
-from kraftool.node.authorization import STANDARD_AUTHORIZER, authorization_of
-from kraftool.node.config import config_of
+from kraftool.node.authorization import authorization_of
+from kraftool.node.config import STANDARD_AUTHORIZER, config_of
 from tests.interop import kafka
 from tests.interop.acl_cases import ACTIONS, SETS, cases
 from tests.interop.recorded import Recording, words

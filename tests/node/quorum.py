@@ -24,7 +24,8 @@ from kraftool.decoders.rpc_frames import (
 )
 from kraftool.net.security import ANONYMOUS
 from kraftool.net.server import Peer
-from kraftool.node.authorization import STANDARD_AUTHORIZER, Authorization
+from kraftool.node.authorization import Authorization
+from kraftool.node.config import STANDARD_AUTHORIZER
 from kraftool.node.machine import BlindMachine
 from kraftool.node.runner import Consumer, NodeFailedError, Runner
 from kraftool.raft.events import ResponseReceived, Send

@@ -26,7 +26,8 @@ from kraftool.image.acls import ACL_OPERATIONS, ACL_RESOURCES
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
 from kraftool.image.metadata_version import METADATA_VERSION
-from kraftool.node.authorization import STANDARD_AUTHORIZER, Authorization, FirstLoad
+from kraftool.node.authorization import Authorization, FirstLoad
+from kraftool.node.config import STANDARD_AUTHORIZER
 from kraftool.node.controlling import Controlling
 from kraftool.node.machine import ImageMachine
 from kraftool.node.runner import Runner

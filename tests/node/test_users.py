@@ -23,7 +23,7 @@ from kraftool.image.scram_keys import DIGESTS
 from kraftool.net.connection import connect
 from kraftool.net.errors import AuthenticationError, NetError
 from kraftool.net.security import ClientSecurity, SaslClient
-from kraftool.node.authorization import STANDARD_AUTHORIZER
+from kraftool.node.config import STANDARD_AUTHORIZER
 from kraftool.raft.names import Endpoint
 from tests.node.processes import PATIENCE_S, NodeProcess, end
 from tests.node.quorum import CLUSTER_ID

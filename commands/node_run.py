@@ -80,9 +80,8 @@ def run(
     majorities. A directory that belongs to a voter cannot be used as an observer.
 
     A voter is elected like any other. While it leads it is the active controller: brokers register
-    with it, and clients administer topics, configs, quotas, delegation tokens and feature levels.
-    ACLs, SCRAM users and reassignments are not implemented yet: until another node leads, brokers
-    do not offer them.
+    with it, and clients administer topics, reassignments, configs, quotas, delegation tokens,
+    feature levels, ACLs and SCRAM users.
 
     With --witness, or --no-image, a voter replicates and votes for others. It leads only as a last
     resort, if it alone has the newest records. It hands the leadership to a voter that runs a

@@ -64,8 +64,7 @@ def standalone(
 
     Use it for development and debugging: one controller is not a safe place for metadata. Brokers
     register, fail and return. Kafka's tools create, alter and delete topics, change configs, quotas
-    and feature levels, and elect leaders. ACLs, SCRAM users and reassignments are not implemented
-    yet.
+    and feature levels, set ACLs and SCRAM users, move partitions and elect leaders.
 
     It does not open a damaged log. With --cut-damaged-log it cuts the log at the damage.
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from kraftool.image.configs import RESOURCE_TYPES
-from kraftool.image.scram import MECHANISMS
-from kraftool.reports.state.shell.kafka_text import (
+from kraftool.image.acls import (
     ACL_OPERATIONS,
     ACL_PATTERNS,
     ACL_PERMISSIONS,
     ACL_RESOURCES,
 )
+from kraftool.image.configs import RESOURCE_TYPES
+from kraftool.image.scram import MECHANISMS
 
 Words = Mapping[int, str]
 

@@ -14,6 +14,8 @@ leaders, ISR and ELR; `fencing.py`, `alter_partition.py`, `assign_directories.py
 ask it. `new_partitions.py` serves new topics and topics that get more partitions;
 `alter_configs.py` checks configs by `topic_configs.py`, `group_configs.py` and the ConfigDefs that
 `tools/resource_configs.py` wrote down, and `describe_configs.py` says where each value comes from.
+`acls.py` and `scram_credentials.py` serve ACLs and users; `authorizer.py` decides what ACLs let a
+client do, and `permissions.py` carries that to decisions on single topics and resources.
 `update_features.py` decides on levels; kraft.version is the raft log's (`raft/kraft_upgrade.py`),
 whose records come before the controller's. `answers.py` has the answers that take no decision.
 `client_quotas.py` and `delegation_tokens.py` decide on what they are named after.

@@ -15,6 +15,7 @@ from kraftool.controller import group_configs, topic_configs
 from kraftool.controller.config_values import LONGEST, invalid, too_long
 from kraftool.controller.decision import Decision
 from kraftool.controller.new_partitions import MOST_RECORDS
+from kraftool.controller.permissions import Permissions, config_permission
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
 from kraftool.controller.topics import check_topic_name
@@ -60,7 +61,11 @@ class _Change(NamedTuple):
 
 
 def incremental_alter_configs(
-    state: ControllerState, request: dict[str, Any], *, is_forwarded: bool
+    state: ControllerState,
+    request: dict[str, Any],
+    permissions: Permissions,
+    *,
+    is_forwarded: bool,
 ) -> Decision:
     """Set, delete, append to and subtract from configs. `is_forwarded`: by a broker, which has
     looked at what only it knows."""
@@ -73,11 +78,15 @@ def incremental_alter_configs(
                 altered[name] = value
         return _Change(altered)
 
-    return _decision(state, request, change, is_forwarded=is_forwarded)
+    return _decision(state, request, change, permissions, is_forwarded=is_forwarded)
 
 
 def alter_configs(
-    state: ControllerState, request: dict[str, Any], *, is_forwarded: bool
+    state: ControllerState,
+    request: dict[str, Any],
+    permissions: Permissions,
+    *,
+    is_forwarded: bool,
 ) -> Decision:
     """Set all configs of resources; those that are not named go."""
 
@@ -92,13 +101,14 @@ def alter_configs(
         }
         return _Change(altered, tuple(name for name in stored if name not in wanted))
 
-    return _decision(state, request, change, is_forwarded=is_forwarded)
+    return _decision(state, request, change, permissions, is_forwarded=is_forwarded)
 
 
 def _decision(
     state: ControllerState,
     request: dict[str, Any],
     change_of: Callable[[ConfigResource, dict[str, Any]], _Change],
+    permissions: Permissions,
     *,
     is_forwarded: bool,
 ) -> Decision:
@@ -116,6 +126,7 @@ def _decision(
                 )
             if times[resource] > 1:
                 raise RequestRefused(Error.INVALID_REQUEST, "Duplicate resource.")
+            _check_permission(permissions, resource)
             change = change_of(resource, item)
             _check(state, resource, change, is_forwarded=is_forwarded)
             records += _records(resource, change)
@@ -131,6 +142,14 @@ def _decision(
     if request["validateOnly"]:
         records = []
     return Decision(answer={"responses": responses}, records=records)
+
+
+def _check_permission(permissions: Permissions, resource: ConfigResource) -> None:
+    """Raise RequestRefused for a resource that the client may not alter."""
+    operation = "CLUSTER_ACTION" if resource.type == BROKER_LOGGER else "ALTER_CONFIGS"
+    kind, name, error = config_permission(resource)
+    if not permissions.allows(operation, kind, name):
+        raise RequestRefused(error)
 
 
 def _resource(item: dict[str, Any]) -> ConfigResource:

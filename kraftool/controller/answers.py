@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kraftool.controller import delegation_tokens, delete_topics
+from kraftool.controller import acls, delegation_tokens, delete_topics, scram_credentials
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders.error_codes import Error
 from kraftool.image.uuids import NO_ID
@@ -29,6 +29,12 @@ def answered_at_once(api: str, body: Body) -> Body | None:
             return {"responses": []}
         case "AlterClientQuotas" if not body["entries"]:
             return {"entries": []}
+        case "CreateAcls" if not body["creations"]:
+            return {"results": []}
+        case "DeleteAcls" if not body["filters"]:
+            return {"filterResults": []}
+        case "AlterUserScramCredentials" if not body["deletions"] and not body["upsertions"]:
+            return {"results": []}
         case "DeleteTopics" if not any(delete_topics.asked_for(body)):
             return {"responses": []}
         case "ElectLeaders" if body["topicPartitions"] == []:
@@ -46,7 +52,13 @@ def refused_answer(api: str, body: Body, refused: RequestRefused) -> Body:
 
 
 _WITH_MESSAGE = frozenset(
-    {"ControllerRegistration", "UnregisterBroker", "UnregisterController", "UpdateFeatures"}
+    {
+        "ControllerRegistration",
+        "DescribeAcls",
+        "UnregisterBroker",
+        "UnregisterController",
+        "UpdateFeatures",
+    }
 )
 """Requests whose answers have a sentence beside the error."""
 
@@ -133,5 +145,9 @@ _BY_ITEM: Mapping[str, Callable[[Body, Body], Body]] = {
     "AlterConfigs": _resources,
     "AlterClientQuotas": _entities,
     "CreateDelegationToken": _token,
+    "CreateAcls": acls.refused_creations,
+    "DeleteAcls": acls.refused_filters,
+    "AlterUserScramCredentials": scram_credentials.refused_users,
+    "DescribeUserScramCredentials": scram_credentials.refused_description,
 }
 """Requests whose answers have the error once for each item, or more than the error."""

@@ -21,6 +21,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from kraftool.controller import (
+    acls,
     alter_configs,
     alter_partition,
     assign_directories,
@@ -32,6 +33,7 @@ from kraftool.controller import (
     producer_ids,
     reassignments,
     registrations,
+    scram_credentials,
     topic_configs,
     update_features,
 )
@@ -43,6 +45,7 @@ from kraftool.controller.delegation_tokens import ANONYMOUS, DelegationTokens
 from kraftool.controller.heartbeats import Heartbeats, Session
 from kraftool.controller.mutation_quota import MutationQuota
 from kraftool.controller.partition_index import PartitionIndex
+from kraftool.controller.permissions import Permissions, everything
 from kraftool.controller.placement import RandomSource
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
@@ -59,7 +62,7 @@ from kraftool.image.replay import WrittenRecord
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerRequest:
-    """A request for the active controller. Who may ask has been decided before."""
+    """A request for the active controller."""
 
     number: int
     """By which whoever asked knows the answer."""
@@ -68,8 +71,9 @@ class ControllerRequest:
     body: dict[str, Any]
     deadline_ms: int | None = None
     """After this nobody waits for it any more."""
-    may_describe: Callable[[str], bool] = lambda _: True
-    """Returns True if the client may see a topic's configs."""
+    permissions: Permissions = field(default_factory=everything)
+    """Of the client, for what is decided topic by topic. Whoever has no permission for the request
+    as a whole was refused before."""
     is_forwarded: bool = False
     """True if a broker sent it on for a client."""
     principal: str = ANONYMOUS
@@ -151,7 +155,7 @@ class ActiveController:
         resolves: Callable[[str], bool] = is_address,
     ) -> None:
         """`image`: what is visible of the log below `next_offset`, all of which is committed.
-        `new_id`: gives the ids of topics and tokens. `registered_at`: see ControllerState.
+        `new_id`: gives the ids of topics, tokens and ACLs. `registered_at`: see ControllerState.
         `heartbeats`: new ones, where a test wants its own. `partitions`: the index of the image's,
         if it has been made already. `resolves`: returns True for a host that has an address."""
         self.settings, self._chance, self._new_id = settings, chance, new_id
@@ -386,9 +390,7 @@ class ActiveController:
         creation = CreateTopics(
             self.state, self._heartbeats, self.settings, self._chance, self._new_id
         )
-        return creation.decision(
-            request.body, may_describe=request.may_describe, charge=request.charging(now_ms)
-        )
+        return creation.decision(request.body, request.permissions, charge=request.charging(now_ms))
 
     def _create_partitions(self, now_ms: int, request: ControllerRequest) -> Decision:
         return create_partitions.create_partitions(
@@ -396,12 +398,17 @@ class ActiveController:
             self._heartbeats,
             self._chance,
             request.body,
+            request.permissions,
             charge=request.charging(now_ms),
         )
 
     def _delete_topics(self, now_ms: int, request: ControllerRequest) -> Decision:
         return delete_topics.delete_topics(
-            self.state, request.body, version=request.version, charge=request.charging(now_ms)
+            self.state,
+            request.body,
+            request.permissions,
+            version=request.version,
+            charge=request.charging(now_ms),
         )
 
     def _elect_leaders(self, _: int, request: ControllerRequest) -> Decision:
@@ -409,12 +416,12 @@ class ActiveController:
 
     def _incremental_alter_configs(self, _: int, request: ControllerRequest) -> Decision:
         return alter_configs.incremental_alter_configs(
-            self.state, request.body, is_forwarded=request.is_forwarded
+            self.state, request.body, request.permissions, is_forwarded=request.is_forwarded
         )
 
     def _alter_configs(self, _: int, request: ControllerRequest) -> Decision:
         return alter_configs.alter_configs(
-            self.state, request.body, is_forwarded=request.is_forwarded
+            self.state, request.body, request.permissions, is_forwarded=request.is_forwarded
         )
 
     def _alter_client_quotas(self, _: int, request: ControllerRequest) -> Decision:
@@ -494,4 +501,11 @@ _OPERATIONS: dict[str, Callable[[ActiveController, int, ControllerRequest], Deci
     "RenewDelegationToken": ActiveController._delegation_token,
     "ExpireDelegationToken": ActiveController._delegation_token,
     "UpdateFeatures": ActiveController._update_features,
+    "CreateAcls": lambda active, _, request: acls.create_acls(
+        active.state, request.body, active._new_id
+    ),
+    "DeleteAcls": lambda active, _, request: acls.delete_acls(active.state, request.body),
+    "AlterUserScramCredentials": lambda active, _, request: (
+        scram_credentials.alter_scram_credentials(active.state, request.body)
+    ),
 }

@@ -13,6 +13,7 @@ from kraftool.controller import new_partitions
 from kraftool.controller.decision import Decision
 from kraftool.controller.heartbeats import Heartbeats
 from kraftool.controller.new_partitions import MOST_RECORDS, NewPartition, usable_brokers
+from kraftool.controller.permissions import Permissions
 from kraftool.controller.placement import RandomSource, place
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
@@ -26,6 +27,7 @@ def create_partitions(
     heartbeats: Heartbeats,
     chance: RandomSource,
     request: dict[str, Any],
+    permissions: Permissions,
     *,
     charge: Callable[[int], None],
 ) -> Decision:
@@ -42,6 +44,8 @@ def create_partitions(
         try:
             if names[topic["name"]] > 1:
                 raise RequestRefused(Error.INVALID_REQUEST, "Duplicate topic name.")
+            if not permissions.allows("ALTER", "TOPIC", topic["name"]):
+                raise RequestRefused(Error.TOPIC_AUTHORIZATION_FAILED)
             of_topic = _growth(state, heartbeats, chance, topic, charge)
             # Kafka answers UNKNOWN_SERVER_ERROR here, and writes as many of them as fit.
             if len(records) + len(of_topic) > MOST_RECORDS:

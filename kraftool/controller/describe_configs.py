@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from kraftool.controller.config_levels import ConfigLevels, ConfigSource
 from kraftool.controller.config_values import known
 from kraftool.controller.group_configs import CLIENT_METRICS_CONFIGS
+from kraftool.controller.permissions import Permissions, config_permission
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.java_text import read_int64
@@ -94,7 +95,12 @@ class _View:
 
 
 def describe_configs(
-    image: MetadataImage, request: Body, *, node_id: int, static_configs: Mapping[str, str]
+    image: MetadataImage,
+    request: Body,
+    permissions: Permissions,
+    *,
+    node_id: int,
+    static_configs: Mapping[str, str],
 ) -> Body:
     """Return an answer from the committed metadata and the node's own file."""
     ids = {name: str(node_id) for name in ("node.id", "broker.id")}
@@ -108,10 +114,15 @@ def describe_configs(
             file=ids | dict(static_configs),
         ),
     )
-    results = [
-        _result(view, resource, shows_synonyms=request.get("includeSynonyms", False))
-        for resource in request["resources"]
-    ]
+    shown, results = request.get("includeSynonyms", False), []
+    for resource in request["resources"]:
+        permission = config_permission(
+            ConfigResource(resource["resourceType"], resource["resourceName"])
+        )
+        if permissions.allows("DESCRIBE_CONFIGS", permission.resource, permission.name):
+            results.append(_result(view, resource, shows_synonyms=shown))
+        else:
+            results.append(_refused(resource, permission.error))
     return {"throttleTimeMs": 0, "results": results}
 
 

@@ -7,12 +7,13 @@ one drops it, and what was never committed with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from kraftool.controller.partition_index import PartitionIndex, PartitionKey
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.error_codes import Error
+from kraftool.image.acls import StandardAcl
 from kraftool.image.client_quotas import QuotaEntity
 from kraftool.image.cluster import BrokerRegistration, ControllerRegistration
 from kraftool.image.configs import ConfigResource
@@ -54,6 +55,8 @@ class ControllerState:
         self._active: dict[int, bool] = {}
         self._default_directories: dict[int, str] = {}
         """Of brokers, for partitions, which ask one by one."""
+        self._acls: set[StandardAcl] | None = None
+        """The ACLs without their ids; None until somebody asks, and after a removal."""
         self._similar_names: dict[str, set[str]] = {}
         for name in image.topics.by_name:
             self._note_name(name)
@@ -101,6 +104,12 @@ class ControllerState:
                 self._note_name(value["name"])
             case "ProducerIdsRecord":
                 self.next_producer_id = value["nextProducerId"]
+            case "AccessControlEntryRecord":
+                acl = self._delta.acls.get(value["id"])
+                if self._acls is not None and acl is not None:
+                    self._acls.add(acl)
+            case "RemoveAccessControlEntryRecord":
+                self._acls = None
             case "FeatureLevelRecord":
                 features = self._delta.features.apply()
                 self.metadata_version = features.metadata_version
@@ -247,6 +256,24 @@ class ControllerState:
 
     def quotas_of(self, entity: QuotaEntity) -> Mapping[str, float]:
         return self._delta.client_quotas.of(entity)
+
+    # ACLs and SCRAM users
+
+    def acl(self, entry_id: str) -> StandardAcl | None:
+        return self._delta.acls.get(entry_id)
+
+    def acls(self) -> Iterator[tuple[str, StandardAcl]]:
+        """All ACLs, with their ids."""
+        return self._delta.acls.entries()
+
+    def distinct_acls(self) -> Set[StandardAcl]:
+        """Return the ACLs without their ids: nobody needs one twice."""
+        if self._acls is None:
+            self._acls = {acl for _, acl in self.acls()}
+        return self._acls
+
+    def has_scram_credential(self, mechanism: int, user: str) -> bool:
+        return self._delta.scram.has(mechanism, user)
 
 
 def has_ambiguous_characters(name: str) -> bool:

@@ -21,17 +21,18 @@ from kraftool.controller.new_partitions import (
     too_many,
     usable_brokers,
 )
+from kraftool.controller.permissions import Permissions
 from kraftool.controller.placement import RandomSource, UsableBroker, place
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.controller.state import ControllerState, has_ambiguous_characters
 from kraftool.decoders.error_codes import Error
+from kraftool.decoders.names import METADATA_TOPIC
 from kraftool.image.configs import TOPIC
 from kraftool.image.replay import WrittenRecord
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _LONGEST_NAME = 249
-_METADATA_LOG = "__cluster_metadata"
 _DEFAULT = -1
 
 
@@ -55,15 +56,11 @@ class CreateTopics:
         return usable_brokers(self._state, self._heartbeats)
 
     def decision(
-        self,
-        request: dict[str, Any],
-        *,
-        may_describe: Callable[[str], bool],
-        charge: Callable[[int], None],
+        self, request: dict[str, Any], permissions: Permissions, *, charge: Callable[[int], None]
     ) -> Decision:
-        """`may_describe`: whether the client may see a topic's configs. `charge`: raises
-        RequestRefused if the client may not create so many partitions now."""
+        """`charge`: raises RequestRefused if the client may not create so many partitions now."""
         self._check_size(request)
+        may_create_all = permissions.allows("CREATE", "CLUSTER", is_tried=False)
         answers: list[dict[str, Any]] = []
         records: list[WrittenRecord] = []
         names = Counter(topic["name"] for topic in request["topics"])
@@ -72,14 +69,17 @@ class CreateTopics:
             try:
                 if names[name] > 1:
                     raise RequestRefused(Error.INVALID_REQUEST, "Duplicate topic name.")
-                if name == _METADATA_LOG:
+                if name == METADATA_TOPIC:
                     raise RequestRefused(
                         Error.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited."
                     )
+                if not may_create_all and not permissions.allows("CREATE", "TOPIC", name):
+                    raise RequestRefused(Error.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
                 self._check_name(name)
-                answer, of_topic = self._topic(
-                    topic, shows_configs=may_describe(name), charge=charge
+                shows_configs = permissions.allows(
+                    "DESCRIBE_CONFIGS", "TOPIC", name, is_tried=False
                 )
+                answer, of_topic = self._topic(topic, shows_configs=shows_configs, charge=charge)
             except RequestRefused as refused:
                 answers.append(_refused(name, refused))
                 continue

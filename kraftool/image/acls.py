@@ -9,6 +9,18 @@ from typing import NamedTuple
 from kraftool.image.overlay import Overlay
 from kraftool.image.replay import RecordValue, ReplayError, WrittenRecord, replays
 
+ACL_RESOURCES = (
+    "UNKNOWN", "ANY", "TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER",
+)  # fmt: skip
+ACL_PATTERNS = ("UNKNOWN", "ANY", "MATCH", "LITERAL", "PREFIXED")
+ACL_OPERATIONS = (
+    "UNKNOWN", "ANY", "ALL", "READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE",
+    "CLUSTER_ACTION", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "IDEMPOTENT_WRITE", "CREATE_TOKENS",
+    "DESCRIBE_TOKENS", "TWO_PHASE_COMMIT",
+)  # fmt: skip
+ACL_PERMISSIONS = ("UNKNOWN", "ANY", "DENY", "ALLOW")
+"""Kafka's words, in the order of the numbers that records have."""
+
 
 class StandardAcl(NamedTuple):
     """One entry; types, operations and permissions by Kafka's numbers."""
@@ -22,6 +34,24 @@ class StandardAcl(NamedTuple):
     permission_type: int
 
 
+def acl_record(entry_id: str, acl: StandardAcl) -> WrittenRecord:
+    """Return the record that adds an entry."""
+    return (
+        "AccessControlEntryRecord",
+        0,
+        {
+            "id": entry_id,
+            "resourceType": acl.resource_type,
+            "resourceName": acl.resource_name,
+            "patternType": acl.pattern_type,
+            "principal": acl.principal,
+            "host": acl.host,
+            "operation": acl.operation,
+            "permissionType": acl.permission_type,
+        },
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AclsImage:
     """All entries."""
@@ -30,20 +60,7 @@ class AclsImage:
 
     def records(self) -> Iterator[WrittenRecord]:
         for entry_id, acl in self.by_id.items():
-            yield (
-                "AccessControlEntryRecord",
-                0,
-                {
-                    "id": entry_id,
-                    "resourceType": acl.resource_type,
-                    "resourceName": acl.resource_name,
-                    "patternType": acl.pattern_type,
-                    "principal": acl.principal,
-                    "host": acl.host,
-                    "operation": acl.operation,
-                    "permissionType": acl.permission_type,
-                },
-            )
+            yield acl_record(entry_id, acl)
 
 
 class AclsDelta:
@@ -71,6 +88,13 @@ class AclsDelta:
         if self._by_id.get(record["id"]) is None:
             raise ReplayError(f"there is no ACL with id {record['id']} to remove")
         self._by_id.remove(record["id"])
+
+    def get(self, entry_id: str) -> StandardAcl | None:
+        return self._by_id.get(entry_id)
+
+    def entries(self) -> Iterator[tuple[str, StandardAcl]]:
+        """All entries as they are now, with their ids."""
+        return self._by_id.items()
 
     def apply(self) -> AclsImage:
         if not self._by_id.is_changed:

@@ -48,6 +48,16 @@ class Overlay(Generic[_Key, _Item]):
             if key not in self._base:
                 yield key
 
+    def items(self) -> Iterator[tuple[_Key, _Item]]:
+        """The items as they are now, in the order of their keys."""
+        for key, item in self._base.items():
+            now = self._changes.get(key, item)
+            if now is not GONE:
+                yield key, now
+        for key, change in self._changes.items():
+            if key not in self._base and change is not GONE:
+                yield key, change
+
     @property
     def is_changed(self) -> bool:
         return bool(self._changes)

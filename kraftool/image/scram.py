@@ -80,6 +80,10 @@ class ScramDelta:
             raise ReplayError(f"user {name} has no {MECHANISMS[mechanism]} credential to remove")
         users.remove(name)
 
+    def has(self, mechanism: int, name: str) -> bool:
+        """True if the user has a credential of the mechanism now."""
+        return mechanism in MECHANISMS and self._of(mechanism).get(name) is not None
+
     def apply(self) -> ScramImage:
         if not any(users.is_changed for users in self._users.values()):
             return self._image

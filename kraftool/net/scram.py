@@ -14,10 +14,11 @@ import secrets
 from collections.abc import Callable, Generator
 
 from kraftool.image.scram import ScramCredential
+from kraftool.image.scram_keys import DIGESTS as DIGESTS
+from kraftool.image.scram_keys import ITERATIONS, keys_of
 from kraftool.net.errors import AuthenticationError
 
-DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
-MIN_ITERATIONS = 4096
+MIN_ITERATIONS = ITERATIONS[0]
 """Kafka's, of both mechanisms."""
 _MAX_ITERATIONS = 1 << 24
 """A server that asks for more wants to keep the client busy."""
@@ -33,13 +34,13 @@ Lookup = Callable[[str, str], ScramCredential | None]
 
 def credential(mechanism: str, password: str, iterations: int = MIN_ITERATIONS) -> ScramCredential:
     """A new credential, with a salt of its own."""
-    digest, salt = DIGESTS[mechanism], secrets.token_bytes(24)
-    salted = hashlib.pbkdf2_hmac(digest, password.encode(), salt, iterations)
-    client_key = hmac.digest(salted, b"Client Key", digest)
+    salt = secrets.token_bytes(24)
+    salted = hashlib.pbkdf2_hmac(DIGESTS[mechanism], password.encode(), salt, iterations)
+    keys = keys_of(mechanism, salted)
     return ScramCredential(
         salt=salt,
-        stored_key=hashlib.new(digest, client_key).digest(),
-        server_key=hmac.digest(salted, b"Server Key", digest),
+        stored_key=keys.stored_key,
+        server_key=keys.server_key,
         iterations=iterations,
     )
 

@@ -31,6 +31,7 @@ from kraftool.storage.log_config import LogConfig
 from kraftool.storage.source import FileSource
 
 BROKER, CONTROLLER = "broker", "controller"
+STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _VOTERS = "controller.quorum.voters"
 _SERVERS = "controller.quorum.bootstrap.servers"
 _NAMES = "controller.listener.names"
@@ -129,6 +130,8 @@ class NodeConfig:
     controller: ControllerConfig
     super_users: frozenset[str]
     """Principals, such as User:admin."""
+    allows_without_acls: bool
+    """allow.everyone.if.no.acl.found"""
     broker_listener: str
     """By which brokers reach each other; without a meaning for a controller."""
     given: Mapping[str, str] = field(repr=False)
@@ -260,12 +263,14 @@ def config_of(given: Mapping[str, str], *, file: str = "the configuration") -> N
         controller=_controller(values),
         authorizer=values.text("authorizer.class.name"),
         super_users=_super_users(values),
+        # As Java reads it: everything but true is false.
+        allows_without_acls=values.text("allow.everyone.if.no.acl.found").lower() == "true",
         broker_listener=(
             values.text("inter.broker.listener.name")
             or values.text("security.inter.broker.protocol")
         ).upper(),
         given=given,
-        notes=_notes(given),
+        notes=_notes(given, values.text("authorizer.class.name")),
     )
     reasons = (*values.problems, *_contradictions(config))
     if reasons:
@@ -387,12 +392,16 @@ def _bootstrap_servers(values: Values) -> tuple[Endpoint, ...]:
     return tuple(endpoints)
 
 
-def _notes(given: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(
+def _notes(given: Mapping[str, str], authorizer: str) -> tuple[str, ...]:
+    unknown = tuple(
         f"{key} is not a key that Kafka knows; it has no effect"
         for key in sorted(given)
         if key not in KEYS and not is_known(key)
     )
+    if authorizer in ("", STANDARD_AUTHORIZER):
+        return unknown
+    others = f"kraftool cannot run {authorizer}; the node accepts only super.users"
+    return (*unknown, f"authorizer.class.name: {others}")
 
 
 def _contradictions(config: NodeConfig) -> list[str]:

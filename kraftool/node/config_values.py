@@ -114,6 +114,7 @@ KEYS: Mapping[str, ConfigKey] = {
     "sasl.mechanism.controller.protocol": ConfigKey(kind=Kind.STRING, default="GSSAPI"),
     "authorizer.class.name": ConfigKey(kind=Kind.STRING),
     "super.users": ConfigKey(kind=Kind.STRING),
+    "allow.everyone.if.no.acl.found": ConfigKey(kind=Kind.STRING),
     "inter.broker.listener.name": ConfigKey(kind=Kind.STRING),
     "security.inter.broker.protocol": ConfigKey(kind=Kind.STRING, default="PLAINTEXT"),
     "early.start.listeners": ConfigKey(kind=Kind.SET),

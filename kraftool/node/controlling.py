@@ -35,6 +35,7 @@ from kraftool.controller.controller import (
 from kraftool.controller.decision import KRaftUpgrade
 from kraftool.controller.delegation_tokens import ANONYMOUS
 from kraftool.controller.mutation_quota import MutationQuotas
+from kraftool.controller.permissions import Permissions, everything
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.codec import Value
@@ -168,13 +169,13 @@ class Controlling:
         body: Value,
         *,
         timeout_ms: int | None = None,
-        may_describe: Callable[[str], bool] = lambda _: True,
+        permissions: Permissions | None = None,
         is_forwarded: bool = False,
         principal: str = ANONYMOUS,
         client_id: str | None = None,
     ) -> Value:
-        """The body of the answer to a request. `principal`, `client_id`: by which quotas know who
-        asks."""
+        """The body of the answer to a request. `permissions`: of its client; None if there is no
+        limit to them. `principal`, `client_id`: by which quotas know who asks."""
         at_once = answered_at_once(api, body)
         if at_once is not None:
             return at_once
@@ -192,7 +193,7 @@ class Controlling:
             version=version,
             body=body,
             deadline_ms=None if timeout_ms is None else now_ms + timeout_ms,
-            may_describe=may_describe,
+            permissions=permissions or everything(),
             is_forwarded=is_forwarded,
             principal=principal,
             mutation_quota=quota,

@@ -9,6 +9,7 @@ import ipaddress
 from dataclasses import dataclass
 from typing import Any
 
+from kraftool.controller.acl_hosts import host_of
 from kraftool.decoders import codec
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error
@@ -29,6 +30,8 @@ class Opened:
     """As super.users names it."""
     has_token: bool
     """True if the client logged in with a delegation token."""
+    host: str
+    """The address of the client, as ACLs have it."""
     request: RequestFrame
 
 
@@ -46,7 +49,12 @@ def opened(body: Value) -> Opened | Error:
         request = decode_request(body["requestData"])
     except KraftoolError:
         return Error.UNSUPPORTED_VERSION
-    return Opened(principal=principal, has_token=has_token, request=request)
+    return Opened(
+        principal=principal,
+        has_token=has_token,
+        host=host_of(body["clientHostAddress"]),
+        request=request,
+    )
 
 
 def _principal(data: bytes | None) -> tuple[str, bool]:

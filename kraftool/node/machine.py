@@ -49,6 +49,8 @@ class ImageMachine:
         self._replay = Replay(compact=False)
         self.next_offset = 0
         self.image: MetadataImage = EMPTY
+        self.image_end = 0
+        """The offset after the last one whose records the image has."""
         self.snapshots_loaded = 0
         self.features_offset = -1
         """The last offset of the newest image in which the features changed."""
@@ -87,7 +89,7 @@ class ImageMachine:
             _refuse_unsupported(image)
             if image.features != self.image.features:
                 self.features_offset = image.provenance.last_offset
-            self.image = image
+            self.image, self.image_end = image, self.next_offset
         except asyncio.CancelledError:
             self._is_over = True
             raise

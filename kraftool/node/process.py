@@ -23,6 +23,7 @@ from kraftool.net.connection import Connection, connect
 from kraftool.net.guests import Limits, Listener
 from kraftool.net.server import Peer, Server
 from kraftool.node.active import controller_of
+from kraftool.node.authorization import FirstLoad, authorization_of
 from kraftool.node.config import NodeConfig
 from kraftool.node.controller_metrics import ControllerMetrics
 from kraftool.node.ending import Ended, Signals, until_ended
@@ -192,11 +193,12 @@ async def _run(
         closing.callback(controlling.close)
     security.image = standby.image
     features = supported_features(settings.kraft_version)
+    first_load = FirstLoad(lambda: runner.raft, standby.image, standby.image_end)
     serving = Serving(
         runner,
         standby.image,
         features=features,
-        is_allowed=lambda principal: not config.authorizer or principal in config.super_users,
+        authorization=authorization_of(config, standby.image, first_load.is_over),
         features_offset=standby.features_offset,
         controlling=controlling,
     )

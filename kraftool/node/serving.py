@@ -1,7 +1,8 @@
 """The node's answers on its listeners.
 
-Owns the table of requests (`APIS`), who may ask (super.users, where an authorizer is configured),
-ApiVersions and DescribeCluster, and the step from Kafka's requests to the core's and back. The
+Owns the table of requests (`APIS`), the permission that each takes, ApiVersions and
+DescribeCluster, and the step from Kafka's requests to the core's and back. What a client may do
+`authorization.py` says. The
 active controller's are answered by `controlling.py`; a node that runs none sends Kafka's brokers
 and controllers on to the leader, and does not offer the others. A broker sends requests of its
 clients on in envelopes (`envelope.py`).
@@ -10,32 +11,35 @@ clients on in envelopes (`envelope.py`).
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
+from kraftool.controller.acl_filters import can_be_read, describe_acls
+from kraftool.controller.acl_hosts import host_of
 from kraftool.controller.answers import refused_answer
+from kraftool.controller.authorizer import Client
 from kraftool.controller.describe_configs import describe_configs, refused_description
+from kraftool.controller.permissions import Permissions
 from kraftool.controller.reassignments import list_partition_reassignments
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders import schema
-from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.image.features import FeaturesImage
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
-from kraftool.net.lines import Limit, claimed
 from kraftool.net.server import Peer
 from kraftool.node import envelope, feature_update, token_requests
+from kraftool.node.authorization import Authorization
 from kraftool.node.controlling import Controlling
-from kraftool.node.narration import say
+from kraftool.node.describe_cluster import controllers_at, describe_cluster
+from kraftool.node.refusals import say_not_loaded, say_refused
 from kraftool.node.runner import RefusedMessage, Runner
 from kraftool.raft.messages import ANSWERED_BY
-from kraftool.raft.names import NO_ID, VersionRange
+from kraftool.raft.names import VersionRange
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 from kraftool.raft.wire import requests, responses
@@ -44,13 +48,14 @@ UPDATE_FEATURES, DESCRIBE_CONFIGS = "UpdateFeatures", "DescribeConfigs"
 LIST_REASSIGNMENTS = "ListPartitionReassignments"
 DESCRIBE_TOKENS = "DescribeDelegationToken"
 """Offered by Kafka's controllers, which answer it with an error: a broker answers it itself."""
+DESCRIBE_ACLS, DESCRIBE_SCRAM = "DescribeAcls", "DescribeUserScramCredentials"
+_ALTER_ACLS = ("CreateAcls", "DeleteAcls")
 _COME_BACK_S = 1.0
 HEARTBEAT_DEADLINE_MS = 1000
 """Half of Kafka's default broker.heartbeat.interval.ms: a heartbeat that waited longer counts as a
 sign of life only."""
-_CONTROLLERS = 2
-"""DescribeCluster's endpoint type."""
-_NO_OPERATIONS = -(1 << 31)
+OF_ITEMS = ""
+"""In the place of an operation: each topic or resource takes a permission of its own."""
 
 
 class Family(Enum):
@@ -70,7 +75,7 @@ class Api(NamedTuple):
     high: int
     family: Family
     operation: str = "CLUSTER_ACTION"
-    """What Kafka's ControllerApis authorizes on the cluster."""
+    """What Kafka's ControllerApis authorizes on the cluster; OF_ITEMS for single items."""
     needs_controller: bool = False
     """True if only a node that runs a controller offers it. One without answers the others, too:
     whoever finds an api missing goes on asking the same node, after another leads."""
@@ -87,8 +92,10 @@ APIS: Mapping[str, Api] = {
     "DescribeQuorum": Api(0, 2, Family.CORE, "DESCRIBE", is_forwardable=True),
     "FetchSnapshot": Api(0, 1, Family.CORE),
     UPDATE_FEATURES: Api(0, 2, Family.CONTROLLER, "ALTER", is_forwardable=True),
-    "DescribeCluster": Api(0, 2, Family.NODE, "DESCRIBE"),
-    DESCRIBE_CONFIGS: Api(1, 4, Family.NODE, "DESCRIBE_CONFIGS", needs_controller=True),
+    "DescribeCluster": Api(0, 2, Family.NODE, "ALTER"),
+    DESCRIBE_CONFIGS: Api(1, 4, Family.NODE, OF_ITEMS, needs_controller=True),
+    DESCRIBE_ACLS: Api(1, 3, Family.NODE, "DESCRIBE", needs_controller=True),
+    DESCRIBE_SCRAM: Api(0, 0, Family.NODE, OF_ITEMS, needs_controller=True),
     "AddRaftVoter": Api(0, 1, Family.CORE, "ALTER", is_forwardable=True),
     "RemoveRaftVoter": Api(0, 0, Family.CORE, "ALTER", is_forwardable=True),
     "UpdateRaftVoter": Api(0, 0, Family.CORE),
@@ -100,13 +107,13 @@ APIS: Mapping[str, Api] = {
     "ControllerRegistration": Api(0, 0, Family.CONTROLLER),
     "Envelope": Api(0, 0, Family.FORWARDED),
     "CreateTopics": Api(
-        2, 7, Family.CONTROLLER, "CREATE", needs_controller=True, is_forwardable=True
+        2, 7, Family.CONTROLLER, OF_ITEMS, needs_controller=True, is_forwardable=True
     ),
     "DeleteTopics": Api(
-        1, 6, Family.CONTROLLER, "DELETE", needs_controller=True, is_forwardable=True
+        1, 6, Family.CONTROLLER, OF_ITEMS, needs_controller=True, is_forwardable=True
     ),
     "CreatePartitions": Api(
-        0, 3, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
+        0, 3, Family.CONTROLLER, OF_ITEMS, needs_controller=True, is_forwardable=True
     ),
     "AlterPartitionReassignments": Api(
         0, 1, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
@@ -118,10 +125,10 @@ APIS: Mapping[str, Api] = {
         0, 2, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
     ),
     "IncrementalAlterConfigs": Api(
-        0, 1, Family.CONTROLLER, "ALTER_CONFIGS", needs_controller=True, is_forwardable=True
+        0, 1, Family.CONTROLLER, OF_ITEMS, needs_controller=True, is_forwardable=True
     ),
     "AlterConfigs": Api(
-        0, 2, Family.CONTROLLER, "ALTER_CONFIGS", needs_controller=True, is_forwardable=True
+        0, 2, Family.CONTROLLER, OF_ITEMS, needs_controller=True, is_forwardable=True
     ),
     "UnregisterBroker": Api(
         0, 0, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
@@ -142,6 +149,11 @@ APIS: Mapping[str, Api] = {
         1, 2, Family.TOKENS, "CREATE_TOKENS", needs_controller=True, is_forwardable=True
     ),
     DESCRIBE_TOKENS: Api(1, 3, Family.NODE, "DESCRIBE_TOKENS", needs_controller=True),
+    "CreateAcls": Api(1, 3, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True),
+    "DeleteAcls": Api(1, 3, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True),
+    "AlterUserScramCredentials": Api(
+        0, 0, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
+    ),
 }
 """The versions that Kafka 4.3's controllers serve. `Offered.runs_controller` knows a node that runs
 a controller by CreateTopics."""
@@ -169,17 +181,17 @@ class Serving:
         image: Callable[[], MetadataImage | None],
         *,
         features: Mapping[str, VersionRange],
-        is_allowed: Callable[[str], bool],
+        authorization: Authorization,
         features_offset: Callable[[], int] = lambda: -1,
         controlling: Controlling | None = None,
     ) -> None:
-        """`features`: the levels that the node supports. `is_allowed`: by a principal, such as
-        User:ANONYMOUS. `features_offset`: of the image in which the finalized ones changed last.
+        """`features`: the levels that the node supports. `features_offset`: of the image in which
+        the finalized ones changed last.
         `controlling`: what runs the active controller, on a node with one."""
         self._runner = runner
         self._image = image
         self._features = features
-        self._is_allowed = is_allowed
+        self._authorization = authorization
         self._features_offset = features_offset
         self._controlling = controlling
         self._leading: asyncio.Task[bool] | None = None
@@ -193,38 +205,82 @@ class Serving:
         `is_forwarded`: a broker sent it on for a client."""
         if frame.name == "ApiVersions":
             return self.api_versions(frame.version)
-        if frame.name not in self.served:
+        if frame.name not in self.served or not can_be_read(frame.name, frame.body):
             return None
-        allowed = self._is_allowed(peer.principal)
-        if not allowed and APIS[frame.name].family is not Family.TOKENS:
-            _say_refused(peer, frame)
+        client = Client(peer.principal, host_of(peer.host))
+        permissions = self._authorization.permissions(client)
+        if permissions is None:
+            say_not_loaded(peer, frame, is_forwarded=is_forwarded)
+            return await self._answer(
+                peer, frame, Permissions(lambda *_: False), Error.UNKNOWN_SERVER_ERROR
+            )
+        operation = APIS[frame.name].operation
+        is_allowed = (
+            operation == OF_ITEMS
+            or APIS[frame.name].family is Family.TOKENS
+            or permissions.allows(operation, "CLUSTER")
+        )
+        refusal = None if is_allowed else Error.CLUSTER_AUTHORIZATION_FAILED
+        try:
+            return await self._answer(peer, frame, permissions, refusal, is_forwarded=is_forwarded)
+        finally:
+            for refused in permissions.refused:
+                say_refused(peer, frame, refused, is_forwarded=is_forwarded)
+
+    async def _answer(
+        self,
+        peer: Peer,
+        frame: RequestFrame,
+        permissions: Permissions,
+        refusal: Error | None,
+        *,
+        is_forwarded: bool = False,
+    ) -> Value | None:
+        """`refusal`: why the client is refused; None if it may ask."""
         match APIS[frame.name].family:
             case Family.CORE:
-                return await self._ask_core(peer, frame, allowed=allowed)
+                return await self._ask_core(peer, frame, refusal)
             case Family.CONTROLLER:
                 return await self._ask_controller(
-                    peer, frame, allowed=allowed, is_forwarded=is_forwarded
+                    peer, frame, permissions, refusal, is_forwarded=is_forwarded
                 )
             case Family.TOKENS:
                 return await self._ask_for_token(
-                    peer, frame, allowed=allowed, is_forwarded=is_forwarded
+                    peer, frame, permissions, refusal, is_forwarded=is_forwarded
                 )
             case Family.FORWARDED:
-                if not allowed or self._controlling is None:
-                    return await self._no_controller(frame, allowed=allowed)
+                if refusal is not None or self._controlling is None:
+                    return await self._no_controller(frame, refusal)
                 return await self._open_envelope(peer, frame)
-        if frame.name == DESCRIBE_TOKENS:
-            return {"errorCode": int(Error.UNKNOWN_SERVER_ERROR)}
-        if frame.name == DESCRIBE_CONFIGS:
-            return self._describe_configs(frame, allowed=allowed)
-        if frame.name == LIST_REASSIGNMENTS:
-            return await self._list_reassignments(frame, allowed=allowed)
-        return self._describe_cluster(frame, peer.listener, allowed=allowed)
+        match frame.name:
+            case "DescribeConfigs":
+                return self._describe_configs(frame, permissions, refusal)
+            case "DescribeAcls":
+                return self._describe_acls(frame, refusal)
+            case "ListPartitionReassignments":
+                return await self._list_reassignments(frame, refusal)
+            case "DescribeDelegationToken":
+                return {"errorCode": int(Error.UNKNOWN_SERVER_ERROR)}
+            case "DescribeUserScramCredentials":
+                # Kafka's controllers offer it, and fail at it: brokers answer it.
+                refused = RequestRefused(Error.UNKNOWN_SERVER_ERROR)
+                return refused_answer(frame.name, frame.body, refused)
+        raft, listener = self._runner.raft, peer.listener.upper()
+        return describe_cluster(
+            frame,
+            raft,
+            controllers_at(listener, raft, self._image()),
+            permissions,
+            refusal,
+            cluster_id=self._runner.settings.cluster_id,
+        )
 
-    async def _ask_core(self, peer: Peer, frame: RequestFrame, *, allowed: bool) -> Value | None:
+    async def _ask_core(
+        self, peer: Peer, frame: RequestFrame, refusal: Error | None
+    ) -> Value | None:
         request = requests.from_kafka(frame.name, frame.body)
-        if not allowed:
-            refused = ANSWERED_BY[type(request)](top_error=Error.CLUSTER_AUTHORIZATION_FAILED)
+        if refusal is not None:
+            refused = ANSWERED_BY[type(request)](top_error=refusal)
             return responses.to_kafka(frame.name, refused, frame.version)
         try:
             response = await self._runner.ask(request, peer.listener.upper())
@@ -233,14 +289,24 @@ class Serving:
         return responses.to_kafka(frame.name, response, frame.version)
 
     async def _ask_controller(
-        self, peer: Peer, frame: RequestFrame, *, allowed: bool, is_forwarded: bool
+        self,
+        peer: Peer,
+        frame: RequestFrame,
+        permissions: Permissions,
+        refusal: Error | None,
+        *,
+        is_forwarded: bool,
     ) -> Value:
-        if not allowed:
-            return await self._no_controller(frame, allowed=False)
+        if refusal is not None:
+            return await self._no_controller(frame, refusal)
         if self._controlling is None:
             if frame.name == UPDATE_FEATURES:
                 return await feature_update.update_features(self._runner, frame)
-            return await self._no_controller(frame, allowed=True)
+            return await self._no_controller(frame, None)
+        if frame.name in _ALTER_ACLS and not self._authorization.uses_acls:
+            text = self._authorization.why_no_acls
+            refused = RequestRefused(Error.SECURITY_DISABLED, text)
+            return refused_answer(frame.name, frame.body, refused)
         timeout_ms = frame.body.get("timeoutMs")
         if frame.name == "BrokerHeartbeat":
             timeout_ms = HEARTBEAT_DEADLINE_MS
@@ -249,29 +315,35 @@ class Serving:
             frame.version,
             frame.body,
             timeout_ms=timeout_ms,
+            permissions=permissions,
             is_forwarded=is_forwarded,
             principal=peer.principal,
             client_id=frame.client_id,
         )
 
     async def _ask_for_token(
-        self, peer: Peer, frame: RequestFrame, *, allowed: bool, is_forwarded: bool
+        self,
+        peer: Peer,
+        frame: RequestFrame,
+        permissions: Permissions,
+        refusal: Error | None,
+        *,
+        is_forwarded: bool,
     ) -> Value:
         refused = token_requests.refused(
-            peer, frame.name, frame.body, may_create=allowed, is_forwarded=is_forwarded
+            peer, frame.name, frame.body, permissions, is_forwarded=is_forwarded
         )
-        if refused is None:
-            return await self._ask_controller(peer, frame, allowed=True, is_forwarded=is_forwarded)
-        if refused["errorCode"] == Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED:
-            owner = f"{refused['principalType']}:{refused['principalName']}"
-            _say_refused(peer, frame, resource=f"User:{owner}")
-        return refused
+        if refused is not None:
+            return refused
+        return await self._ask_controller(
+            peer, frame, permissions, refusal, is_forwarded=is_forwarded
+        )
 
-    async def _no_controller(self, frame: RequestFrame, *, allowed: bool) -> Value:
-        """Send it on to the leader. As long as this node leads they come back at once, so that the
-        answer takes its time."""
-        error = Error.CLUSTER_AUTHORIZATION_FAILED
-        if allowed:
+    async def _no_controller(self, frame: RequestFrame, refusal: Error | None) -> Value:
+        """Refuse a client, or send it on to the leader. As long as this node leads they come back
+        at once, so that the answer takes its time."""
+        error = refusal
+        if error is None:
             if self._leading is None or self._leading.done():
                 until = self._runner.until(_leads_no_more, _COME_BACK_S)
                 self._leading = asyncio.get_running_loop().create_task(until)
@@ -293,7 +365,11 @@ class Serving:
             return {"errorCode": int(Error.UNSUPPORTED_VERSION), "responseData": None}
         if not APIS[inner.name].is_forwardable:
             return {"errorCode": int(Error.INVALID_REQUEST), "responseData": None}
-        client = replace(peer, principal=opened.principal, has_token=opened.has_token)
+        if not can_be_read(inner.name, inner.body):
+            return {"errorCode": int(Error.UNSUPPORTED_VERSION), "responseData": None}
+        client = replace(
+            peer, principal=opened.principal, has_token=opened.has_token, host=opened.host
+        )
         body = await self.answer(client, inner, is_forwarded=True)
         if body is None or envelope.says_not_controller(inner.name, body):
             return {"errorCode": int(Error.NOT_CONTROLLER), "responseData": None}
@@ -339,48 +415,36 @@ class Serving:
                 levels[METADATA_VERSION] = features.metadata_version
         return {name: level for name, level in levels.items() if level > 0}
 
-    def _describe_cluster(self, frame: RequestFrame, listener: str, *, allowed: bool) -> Value:
-        raft = self._runner.raft
-        error, text = Error.NONE, None
-        if not allowed:
-            error = Error.CLUSTER_AUTHORIZATION_FAILED
-        elif frame.version >= 1 and frame.body.get("endpointType", 1) != _CONTROLLERS:
-            error, text = Error.INVALID_REQUEST, "a controller describes controllers only"
-        nodes: list[Value] = []
-        if error is Error.NONE:
-            for node_id, (host, port) in sorted(self._controllers_at(listener.upper()).items()):
-                node = {"brokerId": node_id, "host": host, "port": port, "rack": None}
-                nodes.append(node | ({"isFenced": False} if frame.version >= 2 else {}))
-        leader = raft.leader_id
-        return {
-            "throttleTimeMs": 0,
-            "errorCode": int(error),
-            "errorMessage": text,
-            **({"endpointType": _CONTROLLERS} if frame.version >= 1 else {}),
-            "clusterId": self._runner.settings.cluster_id,
-            "controllerId": NO_ID if leader is None or error is not Error.NONE else leader,
-            "brokers": nodes,
-            "clusterAuthorizedOperations": _NO_OPERATIONS,
-        }
+    def _describe_acls(self, frame: RequestFrame, refusal: Error | None) -> Value:
+        refused = None if refusal is None else RequestRefused(refusal)
+        if refused is None and not self._authorization.uses_acls:
+            text = "No Authorizer is configured on the broker"
+            refused = RequestRefused(Error.SECURITY_DISABLED, text)
+        if refused is not None:
+            return refused_answer(frame.name, frame.body, refused) | {"resources": []}
+        image = self._image() or EMPTY
+        return describe_acls(image.acls.by_id.values(), frame.body)
 
-    def _describe_configs(self, frame: RequestFrame, *, allowed: bool) -> Value:
-        if not allowed:
-            return refused_description(frame.body, Error.CLUSTER_AUTHORIZATION_FAILED)
+    def _describe_configs(
+        self, frame: RequestFrame, permissions: Permissions, refusal: Error | None
+    ) -> Value:
+        if refusal is not None:
+            return refused_description(frame.body, refusal)
         assert self._controlling is not None, "only such a node offers it"
         settings = self._controlling.settings
         return describe_configs(
             self._image() or EMPTY,
             frame.body,
+            permissions,
             node_id=settings.node_id,
             static_configs=settings.static_configs,
         )
 
-    async def _list_reassignments(self, frame: RequestFrame, *, allowed: bool) -> Value:
+    async def _list_reassignments(self, frame: RequestFrame, refusal: Error | None) -> Value:
         """Return what is moving in the image. A leader first replays what it has committed, so that
         a client sees the reassignments whose answers it has."""
-        if not allowed:
-            refused = RequestRefused(Error.CLUSTER_AUTHORIZATION_FAILED)
-            return refused_answer(frame.name, frame.body, refused)
+        if refusal is not None:
+            return refused_answer(frame.name, frame.body, RequestRefused(refusal))
         role = self._runner.raft.role
         committed = (role.high_watermark or 0) if isinstance(role, Leader) else 0
         await self._runner.until(lambda _: self._replayed_to() >= committed, _COME_BACK_S)
@@ -391,34 +455,3 @@ class Serving:
     def _replayed_to(self) -> int:
         image = self._image()
         return 0 if image is None else image.provenance.last_offset + 1
-
-    def _controllers_at(self, listener: str) -> dict[int, tuple[str, int]]:
-        """Return where voters and, as Kafka says it, all registered controllers are reached."""
-        addresses = {}
-        for voter in self._runner.raft.control.voters:
-            endpoint = voter.endpoints.get(listener)
-            if endpoint is not None:
-                addresses[voter.key.id] = endpoint.host, endpoint.port
-        image = self._image()
-        for controller in image.cluster.controllers.values() if image is not None else ():
-            for registered in controller.listeners:
-                if registered.name.upper() == listener:
-                    addresses[controller.id] = registered.host, registered.port
-        return addresses
-
-
-def _say_refused(
-    peer: Peer, frame: RequestFrame, *, resource: str = "Cluster:kafka-cluster"
-) -> None:
-    operation = APIS[frame.name].operation
-    say(
-        "not authorized",
-        logging.WARNING,
-        limit=Limit(key=(peer.listener, peer.host, peer.principal, operation)),
-        principal=claimed(peer.principal),
-        operation=operation,
-        resource=claimed(resource),
-        request=frame.name,
-        listener=peer.listener,
-        address=shown_address(peer.host, peer.port),
-    )

@@ -37,6 +37,10 @@ class Standby:
     def image(self) -> MetadataImage | None:
         return None if self.machine is None else self.machine.image
 
+    def image_end(self) -> int:
+        """The first offset whose record the image does not have."""
+        return 0 if self.machine is None else self.machine.image_end
+
     def features_offset(self) -> int:
         """Of the image in which the finalized features changed last."""
         return -1 if self.machine is None else self.machine.features_offset

@@ -17,12 +17,12 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.log_record import LogRecord, decode_batch, decode_data
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk
+from kraftool.image.acls import ACL_RESOURCES
 from kraftool.image.configs import RESOURCE_TYPES
 from kraftool.repair.log_survey import SegmentFile
 from kraftool.repair.plan import UNREADABLE, LostObjects, LostRecords
 from kraftool.reports.logs.native_sieve import sieve_for
 from kraftool.reports.state.entities import word
-from kraftool.reports.state.shell.kafka_text import ACL_RESOURCES
 from kraftool.reports.text.words import many, offsets
 
 MOST_NAMES = 20

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import hmac
 import secrets
 from dataclasses import dataclass
 
@@ -17,12 +16,11 @@ from kraftool.decoders import codec
 from kraftool.decoders.java_text import read_int32
 from kraftool.decoders.json_marks import Hidden
 from kraftool.image.scram import MECHANISMS
+from kraftool.image.scram_keys import DIGESTS, ITERATIONS, keys_of
 from kraftool.storage.format_levels import FormatImpossible
 
-DEFAULT_ITERATIONS = 4096
-ITERATIONS = range(4096, 16384 + 1)
+DEFAULT_ITERATIONS = ITERATIONS[0]
 _IDS = {name: number for number, name in MECHANISMS.items()}
-_DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 _KEYS = frozenset({"name", "salt", "iterations", "password", "saltedpassword"})
 
 
@@ -50,9 +48,8 @@ def scram_user(argument: str) -> ScramUser:
         raise _refused("there is no name")
     salt = _bytes("salt", given["salt"]) if "salt" in given else secrets.token_bytes(24)
     iterations = _iterations(given.get("iterations"))
-    digest = _DIGESTS[mechanism]
-    salted = _salted(given, salt, iterations, digest)
-    client_key = hmac.digest(salted, b"Client Key", digest)
+    salted = _salted(given, salt, iterations, DIGESTS[mechanism])
+    keys = keys_of(mechanism, salted)
     return ScramUser(
         name=name,
         mechanism=mechanism,
@@ -60,8 +57,8 @@ def scram_user(argument: str) -> ScramUser:
             "name": name,
             "mechanism": _IDS[mechanism],
             "salt": salt,
-            "storedKey": hashlib.new(digest, client_key).digest(),
-            "serverKey": hmac.digest(salted, b"Server Key", digest),
+            "storedKey": keys.stored_key,
+            "serverKey": keys.server_key,
             "iterations": iterations,
         },
     )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kraftool.controller.describe_configs import describe_configs, refused_description
+from kraftool.controller.permissions import everything
 from kraftool.decoders.error_codes import Error
 from kraftool.image.configs import BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP, TOPIC
 from kraftool.image.image import EMPTY, MetadataImage
@@ -33,7 +34,7 @@ def result(image: MetadataImage, kind: int, name: str, *keys: str, **file: str) 
     resource = {"resourceType": kind, "resourceName": name, "configurationKeys": list(keys) or None}
     request = {"resources": [resource], "includeSynonyms": True}
     static = {key.replace("_", "."): value for key, value in file.items()}
-    answer = describe_configs(image, request, node_id=NODE, static_configs=static)
+    answer = describe_configs(image, request, everything(), node_id=NODE, static_configs=static)
     [described] = answer["results"]
     assert isinstance(described, dict)
     return described
@@ -89,7 +90,9 @@ def test_the_same_time_in_other_units_stands_behind_it() -> None:
 def test_secrets_and_what_no_configdef_knows_have_no_value(name: str) -> None:
     resource = {"resourceType": BROKER, "resourceName": str(NODE), "configurationKeys": [name]}
     request = {"resources": [resource], "includeSynonyms": True}
-    answer = describe_configs(EMPTY, request, node_id=NODE, static_configs={name: "CANARY"})
+    answer = describe_configs(
+        EMPTY, request, everything(), node_id=NODE, static_configs={name: "CANARY"}
+    )
     [config] = answer["results"][0]["configs"]
     assert config["isSensitive"]
     assert "CANARY" not in str(answer)

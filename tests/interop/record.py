@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.interop import (
     kafka,
     test_aborted,
+    test_authorizer,
     test_doctor,
     test_dump_log,
     test_features,
@@ -30,6 +31,7 @@ from tests.interop.recorded import Recording
 
 RECORDINGS: tuple[Recording, ...] = (
     test_aborted.RECORDING,
+    *test_authorizer.RECORDINGS,
     test_doctor.RECORDING,
     *test_dump_log.RECORDINGS,
     *test_features.RECORDINGS,

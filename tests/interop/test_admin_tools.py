@@ -27,6 +27,7 @@ _VERSION = "4.3.0"
 _AGREEMENT_S = 30.0
 _TOOLS = {
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+    "kafka-acls": "org.apache.kafka.tools.AclCommand",
     "kafka-configs": "kafka.admin.ConfigCommand",
     "kafka-features": "org.apache.kafka.tools.FeatureCommand",
     "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
@@ -57,6 +58,10 @@ class Run(NamedTuple):
         """The text without which the command is run again; empty if any output will do."""
         marks = (mark for mark in self.marks if mark.startswith("until "))
         return next(marks, "").removeprefix("until ")
+
+    @property
+    def listener(self) -> str:
+        return "SASL" if {"guest", "sasl"} & {*self.marks} else "BROKER"
 
     @property
     def asks(self) -> str:
@@ -142,6 +147,9 @@ class _Side:
         self._client.write_text("\n".join(f"{key}={value}" for key, value in SASL_CLIENT.items()))
         self._hmac = ""
         """Of the newest delegation token."""
+        self._guest = cluster.root / "guest.properties"
+        login = {key: value.replace("admin", "guest") for key, value in SASL_CLIENT.items()}
+        self._guest.write_text("".join(f"{key}={value}\n" for key, value in login.items()))
 
     def run(self, run: Run) -> ToolOutput:
         """Return what the tool prints, in a form that does not depend on chance."""
@@ -160,11 +168,12 @@ class _Side:
         if run.asks == "controller":
             servers = [node.at("CONTROLLER") for node in self._cluster.running() if node.controller]
         else:
-            listener = "SASL" if "sasl" in run.marks else "BROKER"
-            servers = [node.at(listener) for node in self._cluster.running() if node.broker]
+            servers = [node.at(run.listener) for node in self._cluster.running() if node.broker]
         if "sasl" in run.marks:
             words += ["--command-config", str(self._client)]
         at = [f"--bootstrap-{run.asks}", ",".join(servers)]
+        if "guest" in run.marks:
+            at += ["--command-config", str(self._guest)]
         # Subcommands of some take it, others take it before the subcommand.
         takes_it_first = tool in ("kafka-features", "kafka-metadata-quorum")
         words = [*at, *words] if takes_it_first else [*words, *at]
@@ -188,6 +197,8 @@ class _Side:
             return ToolOutput(output.code, "", _errors_of(output, r"\b([A-Z]\w+Exception)\b"))
         if "error" in run.marks:
             return ToolOutput(output.code, "", _errors_of(output, r"\b([A-Z]\w+Exception: .*)"))
+        if run.command.startswith("kafka-acls"):
+            output = output._replace(out="\n".join(_sorted_acls(output.out.splitlines())))
         return output._replace(out=self._named(output.out), err=self._named(output.err))
 
     def _named(self, text: str) -> str:
@@ -263,3 +274,14 @@ def _errors_of(output: ToolOutput, pattern: str) -> str:
     """The errors that a tool tells of."""
     errors = re.findall(pattern, output.err + output.out)
     return "\n".join(dict.fromkeys(errors))
+
+
+def _sorted_acls(lines: list[str]) -> list[str]:
+    """Lines in an order of their own, each ACL with its resource: Kafka's order is that of hash
+    maps."""
+    heading, found = "", []
+    for line in filter(None, map(str.strip, lines)):
+        if line.endswith(":"):
+            heading = line
+        found.append(f"{heading} {line}" if line.startswith("(") else line)
+    return sorted(found)

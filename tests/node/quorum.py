@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kraftool.controller.authorizer import AuthorizerRules
 from kraftool.decoders import schema
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import (
@@ -23,6 +24,8 @@ from kraftool.decoders.rpc_frames import (
 )
 from kraftool.net.security import ANONYMOUS
 from kraftool.net.server import Peer
+from kraftool.node.authorization import Authorization
+from kraftool.node.config import STANDARD_AUTHORIZER
 from kraftool.node.machine import BlindMachine
 from kraftool.node.runner import Consumer, NodeFailedError, Runner
 from kraftool.raft.events import ResponseReceived, Send
@@ -46,6 +49,12 @@ QUICK = Timing(
     # With Kafka's half second an idle leader would be given up.
     fetch_max_wait_ms=100,
 )
+
+
+def authorization(*, is_open: bool = True) -> Authorization:
+    """Without an authorizer, or with one on a node that reads no ACLs and has no super users."""
+    authorizer = "" if is_open else STANDARD_AUTHORIZER
+    return Authorization(authorizer, AuthorizerRules(), lambda: None, lambda: True)
 
 
 def directory_id(node_id: int) -> str:

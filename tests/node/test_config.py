@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.node.config import ConfigRefused, config_of, read_config
+from kraftool.node.config import STANDARD_AUTHORIZER, ConfigRefused, config_of, read_config
 from kraftool.node.config_keys import is_known, is_of_security
 from kraftool.raft.names import Endpoint, ReplicaKey
 from kraftool.raft.settings import Timing
@@ -152,3 +152,22 @@ def test_a_file_is_read_with_what_its_providers_fill_in(tmp_path: Path) -> None:
     config = read_config(str(path), overrides={"log.dirs": "/c"})
     assert (config.node_id, config.metadata_directory) == (7, "/c")
     assert config.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "allows", "notes"),
+    [
+        ({}, False, 0),
+        ({"authorizer.class.name": STANDARD_AUTHORIZER}, False, 0),
+        ({"allow.everyone.if.no.acl.found": " TRUE "}, True, 0),
+        ({"allow.everyone.if.no.acl.found": "yes"}, False, 0),
+        ({"authorizer.class.name": "a.b.C"}, False, 1),
+    ],
+)
+def test_an_authorizer_that_kraftool_cannot_run_is_noted_and_kafkas_is_configured(
+    given: dict[str, str], allows: bool, notes: int
+) -> None:
+    config = config_of(GIVEN | given)
+    assert config.allows_without_acls is allows
+    assert len(config.notes) == notes
+    assert all("kraftool cannot run a.b.C" in note for note in config.notes)

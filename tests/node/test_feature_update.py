@@ -19,7 +19,7 @@ from kraftool.decoders.rpc_frames import (
 )
 from kraftool.node.runner import Runner
 from kraftool.node.serving import Serving
-from tests.node.quorum import ANYBODY, quorum_of
+from tests.node.quorum import ANYBODY, authorization, quorum_of
 
 
 async def asked(
@@ -28,7 +28,9 @@ async def asked(
     """The answer, by way of Kafka's bytes."""
     name, body = "UpdateFeatures", {"timeoutMs": 20_000, "featureUpdates": list(updates), **more}
     frame = RequestFrame(name=name, version=version, correlation_id=1, client_id="t", body=body)
-    serving = Serving(runner, lambda: None, features={}, is_allowed=lambda _: is_allowed)
+    serving = Serving(
+        runner, lambda: None, features={}, authorization=authorization(is_open=is_allowed)
+    )
     arrived = decode_request(encode_request(frame))
     answer = await serving.answer(ANYBODY, arrived)
     assert answer is not None

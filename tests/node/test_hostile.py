@@ -28,7 +28,7 @@ from kraftool.raft.messages import (
 from kraftool.raft.names import CommittedTruncation, Endpoint, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.records import Batch
 from tests.node.hostile import frame_of, mutated, recorded_requests
-from tests.node.quorum import ANYBODY, CLUSTER_ID, Quorum, directory_id, quorum_of
+from tests.node.quorum import ANYBODY, CLUSTER_ID, Quorum, authorization, directory_id, quorum_of
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +64,7 @@ def test_mutated_requests_leave_the_quorum_working(tmp_path: Path, seed: int) ->
                 name, version, body = random_.choice(recorded)
                 target = quorum.running[random_.choice(quorum.ids)]
                 before = promises(target)
-                serving = Serving(target, lambda: None, features={}, is_allowed=lambda _: True)
+                serving = Serving(target, lambda: None, features={}, authorization=authorization())
                 frame = frame_of(name, version, mutated(body, random_))
                 if frame is None:
                     continue

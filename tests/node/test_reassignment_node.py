@@ -20,7 +20,7 @@ from kraftool.decoders.rpc_frames import (
 )
 from kraftool.node.machine import ImageMachine
 from kraftool.node.serving import APIS, Serving
-from tests.node.quorum import ANYBODY
+from tests.node.quorum import ANYBODY, authorization
 from tests.node.test_controlling import Controllers, creation, heartbeat, registration, run
 
 ALTER, LIST = "AlterPartitionReassignments", "ListPartitionReassignments"
@@ -35,7 +35,7 @@ def serving(controllers: Controllers, node_id: int, *, is_allowed: bool = True) 
         runner,
         lambda: machine.image,
         features={},
-        is_allowed=lambda _: is_allowed,
+        authorization=authorization(is_open=is_allowed),
         controlling=controllers.of[node_id],
     )
 

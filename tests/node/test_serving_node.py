@@ -24,7 +24,7 @@ from kraftool.node.controlling import Controlling
 from kraftool.node.machine import ImageMachine
 from kraftool.node.runner import Runner
 from kraftool.node.serving import APIS, UPDATE_FEATURES, Family, Serving, served
-from tests.node.quorum import ANYBODY, quorum_of
+from tests.node.quorum import ANYBODY, authorization, quorum_of
 
 SERVED = served(with_controller=False)
 OF_ACTIVE_CONTROLLER = tuple(
@@ -36,7 +36,9 @@ OF_ACTIVE_CONTROLLER = tuple(
 
 
 def serving(runner: Runner, *, is_allowed: bool = True) -> Serving:
-    return Serving(runner, lambda: None, features={}, is_allowed=lambda _: is_allowed)
+    return Serving(
+        runner, lambda: None, features={}, authorization=authorization(is_open=is_allowed)
+    )
 
 
 async def told(node: Serving, name: str, version: int) -> dict[str, Any]:
@@ -77,7 +79,7 @@ def test_who_looks_for_the_active_controller_is_sent_on(tmp_path: Path, name: st
     ("name", "operation"),
     [
         ("DescribeQuorum", "DESCRIBE"),
-        ("DescribeCluster", "DESCRIBE"),
+        ("DescribeCluster", "ALTER"),
         ("UpdateFeatures", "ALTER"),
         ("AddRaftVoter", "ALTER"),
         ("Vote", "CLUSTER_ACTION"),
@@ -132,7 +134,6 @@ def test_api_versions_lists_what_is_served_in_the_order_of_the_keys(tmp_path: Pa
 @pytest.mark.parametrize(
     ("name", "version", "body", "error"),
     [
-        ("CreateAcls", 3, {"creations": []}, Error.UNSUPPORTED_VERSION),
         ("DescribeClientQuotas", 1, {"components": [], "strict": True}, Error.UNSUPPORTED_VERSION),
         ("Vote", 2, {"clusterId": None, "voterId": 1, "topics": []}, Error.INVALID_REQUEST),
     ],
@@ -152,7 +153,7 @@ def test_a_request_in_an_envelope_that_is_not_served_makes_the_client_ask_for_ve
                 runner,
                 lambda: None,
                 features={},
-                is_allowed=lambda _: True,
+                authorization=authorization(),
                 controlling=Controlling(runner, machine, settings),
             )
             principal = {"type": "User", "name": "client", "tokenAuthenticated": False}

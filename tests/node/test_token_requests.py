@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from kraftool.controller.authorizer import AuthorizerRules
+from kraftool.controller.permissions import Permissions, everything
 from kraftool.controller.settings import TokenSettings
 from kraftool.decoders import codec
 from kraftool.decoders.error_codes import Error
@@ -21,6 +23,8 @@ from kraftool.decoders.rpc_frames import (
 )
 from kraftool.net.server import Peer
 from kraftool.node import token_requests
+from kraftool.node.authorization import Authorization
+from kraftool.node.config import STANDARD_AUTHORIZER
 from kraftool.node.serving import Serving
 from tests.node.quorum import ANYBODY
 from tests.node.test_controlling import Controllers, run
@@ -34,7 +38,7 @@ def error_for(
 ) -> int:
     is_forwarded = more.pop("is_forwarded", False)
     answer = token_requests.refused(
-        peer, api, BODY | more, may_create=may_create, is_forwarded=is_forwarded
+        peer, api, BODY | more, Permissions(lambda *_: may_create), is_forwarded=is_forwarded
     )
     return Error.NONE if answer is None else answer["errorCode"]
 
@@ -68,13 +72,13 @@ def test_tokens_of_others_need_a_permission_and_own_ones_none() -> None:
 def test_a_refusal_has_no_dates() -> None:
     """DelegationTokenManager.ERROR_TIMESTAMP is -1."""
     created = token_requests.refused(
-        ANYBODY, "CreateDelegationToken", BODY, may_create=True, is_forwarded=False
+        ANYBODY, "CreateDelegationToken", BODY, everything(), is_forwarded=False
     )
     assert created is not None
     dates = {"issueTimestampMs", "expiryTimestampMs", "maxTimestampMs"}
     assert {key: created[key] for key in dates} == dict.fromkeys(dates, -1)
     renewed = token_requests.refused(
-        ANYBODY, "RenewDelegationToken", BODY, may_create=True, is_forwarded=False
+        ANYBODY, "RenewDelegationToken", BODY, everything(), is_forwarded=False
     )
     assert renewed is not None
     assert renewed["expiryTimestampMs"] == -1
@@ -86,11 +90,12 @@ def test_a_controller_creates_the_tokens_that_brokers_ask_for(tmp_path: Path) ->
 
     async def creates(controllers: Controllers) -> None:
         node_id = await controllers.active()
+        only_brokers = AuthorizerRules(super_users=frozenset({ANYBODY.principal}))
         node = Serving(
             controllers.quorum.running[node_id],
             lambda: None,
             features={},
-            is_allowed=lambda principal: principal == ANYBODY.principal,
+            authorization=Authorization(STANDARD_AUTHORIZER, only_brokers, lambda: None, bool),
             controlling=controllers.of[node_id],
         )
         direct = await answered(node, "CreateDelegationToken", 3, CREATION)

@@ -16,7 +16,13 @@ from typing import Any
 
 from kraftool.decoders.redact import MASK, config_value
 from kraftool.decoders.wire import java_double
-from kraftool.image.acls import StandardAcl
+from kraftool.image.acls import (
+    ACL_OPERATIONS,
+    ACL_PATTERNS,
+    ACL_PERMISSIONS,
+    ACL_RESOURCES,
+    StandardAcl,
+)
 from kraftool.image.cluster import (
     BrokerRegistration,
     ControllerRegistration,
@@ -45,13 +51,7 @@ from kraftool.reports.state.entity_objects import (
     TopicEntity,
     TopicPartitionEntity,
 )
-from kraftool.reports.state.shell.kafka_text import (
-    ACL_OPERATIONS,
-    ACL_PATTERNS,
-    ACL_PERMISSIONS,
-    ACL_RESOURCES,
-    SECURITY_PROTOCOLS,
-)
+from kraftool.reports.state.shell.kafka_text import SECURITY_PROTOCOLS
 from kraftool.reports.text.json_document import json_value, members
 from kraftool.reports.text.printable import file_text
 

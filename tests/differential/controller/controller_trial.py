@@ -1,8 +1,8 @@
 """One random trial: both controllers take the same steps, and are compared after each.
 
 Owns the comparison: records by type, version and fields, their batches and offsets, and the answers
-by all that a program reads of them. Sentences differ, and so does the order in which Kafka's hash
-maps give partitions and configs.
+by all that a program reads of them. Most sentences differ, and so does the order in which Kafka's
+hash maps give partitions and configs.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ _UNORDERED = {
     _LEVEL: ("name",),
     "ClientQuotaRecord": ("entity", "key"),
     "RemoveDelegationTokenRecord": ("tokenId",),
+    "RemoveAccessControlEntryRecord": ("id",),
+    "UserScramCredentialRecord": ("name", "mechanism"),
+    "RemoveUserScramCredentialRecord": ("name", "mechanism"),
 }
 """Records that Kafka writes in the order of a hash map, with what tells them apart."""
 
@@ -110,6 +113,8 @@ def _explained(step: Step, theirs: dict[str, Any], did: Did, seen: Counter[str])
     return ""
 
 
+_SAME_WORDS = ("CreateAcls", "DeleteAcls", "AlterUserScramCredentials")
+"""Requests whose refusals have Kafka's sentences."""
 _FORGETS_NO_DIRECTORY = "existed in isrMembers, but not in the topics map"
 
 
@@ -208,8 +213,8 @@ def _codes(body: Any) -> list[int]:
 def _tell_chance(ours: OurController, theirs: dict[str, Any]) -> None:
     """Let chance and the order of hash maps be what they were for Kafka.
 
-    That is: the ids of new tokens and topics (a dry run gives others away, which nobody sees), and
-    which of several brokers that are silent is fenced first.
+    That is: the ids of new tokens, topics and ACLs (a dry run gives others away, which nobody
+    sees), and which of several brokers that are silent is fenced first.
     """
     records = [
         decode_record(b64decode(record))
@@ -218,6 +223,7 @@ def _tell_chance(ours: OurController, theirs: dict[str, Any]) -> None:
     ]
     written = [value["topicId"] for name, _, value in records if name == "TopicRecord"]
     written += [value["tokenId"] for name, _, value in records if name == "DelegationTokenRecord"]
+    written += [value["id"] for name, _, value in records if name == "AccessControlEntryRecord"]
     ours.topic_ids = [*written, *map(uuid, itertools.islice(_OTHER_IDS, 9))]
     fenced = (
         value["brokerId"]
@@ -245,8 +251,14 @@ def _difference(theirs: dict[str, Any], did: Did, asked: dict[int, Step]) -> str
         answer["number"]: _their_answer(answer, asked[answer["number"]])
         for answer in theirs["answers"]
     }
-    theirs_shown = {number: _without_words(body) for number, body in answers.items()}
-    ours_shown = {number: _without_words(body) for number, body in did.answers.items()}
+    # Where Kafka refuses a request as a whole, its words are not those of its request layer.
+    worded = {
+        answer["number"]
+        for answer in theirs["answers"]
+        if asked[answer["number"]]["api"] in _SAME_WORDS and "error" not in answer
+    }
+    theirs_shown = {number: _shown(number, body, worded) for number, body in answers.items()}
+    ours_shown = {number: _shown(number, body, worded) for number, body in did.answers.items()}
     if theirs_shown != ours_shown:
         return f"answers:\n{_side_by_side(theirs_shown, ours_shown)}\nsaid: {theirs['answers']}"
     return ""
@@ -315,7 +327,10 @@ def _other_sentence(theirs: dict[str, Any], did: Did, asked: dict[int, Step]) ->
     return ""
 
 
-_WORDED_ELSEWHERE = ("DeleteTopics", "UpdateFeatures", "AlterClientQuotas", "UnregisterController")
+_WORDED_ELSEWHERE = (
+    *("DeleteTopics", "UpdateFeatures", "AlterClientQuotas", "UnregisterController"),
+    *_SAME_WORDS,
+)
 """Kafka's request layer words the first; kraftool has sentences of its own for the others."""
 
 
@@ -329,6 +344,19 @@ def _sentences(body: Any) -> Iterator[tuple[int, str | None]]:
             yield body["errorCode"], body["errorMessage"]
         for item in body.values():
             yield from _sentences(item)
+
+
+def _shown(number: int, body: Any, worded: set[int]) -> Any:
+    """An answer as it is compared; with its sentences, if it is among `worded`."""
+    return _in_order(body) if number in worded else _without_words(body)
+
+
+def _in_order(body: Any) -> Any:
+    if isinstance(body, list):
+        return sorted((_in_order(item) for item in body), key=_name)
+    if isinstance(body, dict):
+        return {key: _in_order(value) for key, value in body.items()}
+    return body
 
 
 def _without_words(body: Any) -> Any:
@@ -356,6 +384,7 @@ def _name(item: Any) -> str:
 
 _NAMES = (
     *("name", "topic", "partitionId", "partitionIndex", "id", "resourceType", "resourceName"),
+    *("patternType", "principal", "host", "operation", "permissionType", "user"),
     *("entityType", "entity"),
 )
 

@@ -17,6 +17,7 @@ from kraftool.controller.controller import (
 )
 from kraftool.controller.heartbeats import Heartbeats, Session
 from kraftool.controller.mutation_quota import MutationQuota, MutationQuotas
+from kraftool.controller.permissions import Permissions
 from kraftool.controller.reassignments import list_partition_reassignments
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings, TokenSettings
@@ -194,7 +195,7 @@ class OurController:
             version=step["version"],
             body=body,
             deadline_ms=step.get("deadlineMs"),
-            may_describe=lambda name: name in step["describable"],
+            permissions=_permissions(step),
             is_forwarded=step.get("forwarded", False),
             principal=step["principal"],
             mutation_quota=quota,
@@ -222,6 +223,15 @@ class OurController:
             answered.body["throttleTimeMs"] = quota.throttle_time_ms(self.now_ms)
         encoded = codec.encode(name, asked["version"], answered.body)
         did.answers[answered.number] = codec.decode(name, asked["version"], encoded)[0]
+
+
+def _permissions(step: dict[str, Any]) -> Permissions:
+    """Everything, but the configs of single topics only: a controller is asked about these."""
+    return Permissions(
+        lambda operation, resource, name: (
+            (operation, resource) != ("DESCRIBE_CONFIGS", "TOPIC") or name in step["describable"]
+        )
+    )
 
 
 def request_body(step: dict[str, Any]) -> dict[str, Any]:

@@ -35,9 +35,12 @@ from tests.differential.controller.random_requests import (
     Body,
     Command,
 )
+from tests.differential.controller.random_security import SecurityRequests
 
 SMALL_BATCHES, LARGE_BATCHES = 4, 10_000
 """With so small ones activation takes several, and new topics would not fit into one."""
+ACLS_WANTED = (0,) * 39 + (12_000,)
+"""More than one request may remove."""
 PARTITIONS_WANTED = (0, 0, 0, 0, 0, 300, 1_000, 5_000)
 
 
@@ -90,7 +93,7 @@ def random_start(random: Random, kafka: str) -> Command:
     }
 
 
-class RandomSteps(ReassignmentRequests, ConfigRequests, QuotaRequests):
+class RandomSteps(ReassignmentRequests, ConfigRequests, QuotaRequests, SecurityRequests):
     """The steps of one trial, each made when the one before was taken."""
 
     def __init__(self, random: Random, ours: OurController) -> None:
@@ -100,6 +103,7 @@ class RandomSteps(ReassignmentRequests, ConfigRequests, QuotaRequests):
         """Batches that both have appended."""
         if ours.settings.max_batch_records == LARGE_BATCHES:
             self.partitions_wanted = random.choice(PARTITIONS_WANTED)
+            self.acls_wanted = random.choice(ACLS_WANTED)
         self.throttles = random.random() < 0.2
         quotas = 8 if self.throttles else 3
         if ours.settings.max_batch_records == SMALL_BATCHES:
@@ -130,6 +134,9 @@ class RandomSteps(ReassignmentRequests, ConfigRequests, QuotaRequests):
             (self._delete_topics, quotas if self.throttles else 0),
             (self._delegation_token, 4),
             (self._unregister_controller, 1 if has_unregistration else 0),
+            (self._create_acls, 0 if ours.settings.max_batch_records < LARGE_BATCHES else 5),
+            (self._delete_acls, 0 if ours.settings.max_batch_records < LARGE_BATCHES else 3),
+            (self._alter_scram, 0 if ours.settings.max_batch_records == SMALL_BATCHES else 4),
             (self._fall_silent, 2),
             (self._lose_leadership, 1),
         ]

@@ -25,6 +25,7 @@ ALWAYS_SEEN = {
     *(f"{api}: NONE" for api in ("BrokerRegistration", "CreateTopics", "UnregisterBroker")),
     *(f"AlterClientQuotas: {error}" for error in ("NONE", "INVALID_REQUEST")),
     *(f"{api}DelegationToken: NONE" for api in ("Create", "Renew", "Expire")),
+    *(f"{api}: NONE" for api in ("CreateAcls", "DeleteAcls", "AlterUserScramCredentials")),
     "AlterPartition: INELIGIBLE_REPLICA",
     "AlterPartitionReassignments: NONE",
     "ListPartitionReassignments: NONE",

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kraftool.decoders.redact import MASK
-from kraftool.image.acls import StandardAcl
+from kraftool.image.acls import (
+    ACL_OPERATIONS,
+    ACL_PATTERNS,
+    ACL_PERMISSIONS,
+    ACL_RESOURCES,
+    StandardAcl,
+)
 from kraftool.image.cluster import (
     BrokerRegistration,
     ControllerRegistration,
@@ -23,16 +29,6 @@ from kraftool.image.scram import ScramCredential
 from kraftool.image.topics import RECOVERED, PartitionRegistration
 
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-ACL_RESOURCES = (
-    "UNKNOWN", "ANY", "TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER",
-)  # fmt: skip
-ACL_PATTERNS = ("UNKNOWN", "ANY", "MATCH", "LITERAL", "PREFIXED")
-ACL_OPERATIONS = (
-    "UNKNOWN", "ANY", "ALL", "READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE",
-    "CLUSTER_ACTION", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "IDEMPOTENT_WRITE", "CREATE_TOKENS",
-    "DESCRIBE_TOKENS", "TWO_PHASE_COMMIT",
-)  # fmt: skip
-ACL_PERMISSIONS = ("UNKNOWN", "ANY", "DENY", "ALLOW")
 UNLIMITED = 32767
 """A range up to here is printed without an end."""
 

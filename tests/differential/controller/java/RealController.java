@@ -20,6 +20,7 @@ import org.apache.kafka.common.message.AlterConfigsResponseData;
 import org.apache.kafka.common.message.AlterPartitionReassignmentsRequestData;
 import org.apache.kafka.common.message.AlterPartitionRequestData;
 import org.apache.kafka.common.message.AlterPartitionResponseData;
+import org.apache.kafka.common.message.AlterUserScramCredentialsRequestData;
 import org.apache.kafka.common.message.AssignReplicasToDirsRequestData;
 import org.apache.kafka.common.message.AssignReplicasToDirsResponseData;
 import org.apache.kafka.common.message.BrokerHeartbeatRequestData;
@@ -402,6 +403,18 @@ final class RealController implements AutoCloseable {
                 });
                 answer(step, () -> controller.legacyAlterConfigs(context, wanted, setting.validateOnly(),
                     step.get("forwarded").asBoolean()), RealController::set, error -> null);
+                break;
+            case "CreateAcls":
+                answer(step, () -> controller.createAcls(context, SecurityRequests.bindings(body, version)),
+                    SecurityRequests::created, error -> null);
+                break;
+            case "DeleteAcls":
+                answer(step, () -> controller.deleteAcls(context, SecurityRequests.filters(body, version)),
+                    SecurityRequests::deleted, error -> null);
+                break;
+            case "AlterUserScramCredentials":
+                answer(step, () -> controller.alterUserScramCredentials(context,
+                    new AlterUserScramCredentialsRequestData(body, version)), reply -> reply, error -> null);
                 break;
             default:
                 throw new IllegalArgumentException(step.toString());

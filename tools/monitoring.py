@@ -23,7 +23,7 @@ from monitoring_rules import JMX_RULES, RULES, Rule
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from kraftool.exporter.metrics import CLUSTER, METRICS
+from kraftool.exporter.metrics import CLUSTER, METRICS  # noqa: E402 - the tree is on the path now
 
 PROMETHEUS, GRAFANA = Path("packaging/prometheus"), Path("packaging/grafana")
 PAGE = Path("docs/exporter.md")
@@ -86,6 +86,8 @@ def _filled(text: str, labels: dict[str, str], value: str) -> str:
 
 # --- the dashboard --------------------------------------------------------------------------------
 
+_LEADERLESS = "kraftool_quorum_leaderless_timestamp_seconds"
+_EXPIRY = "kraftool_endpoint_certificate_expiry_timestamp_seconds"
 _STAT, _LINES, _TABLE = "stat", "timeseries", "table"
 _PANELS: tuple[tuple[str, str, str, int, tuple[tuple[str, str], ...]], ...] = (
     ("Leader", _STAT, "none", 3, (("kraftool_quorum_leader_id", "node"),)),
@@ -97,13 +99,7 @@ _PANELS: tuple[tuple[str, str, str, int, tuple[tuple[str, str], ...]], ...] = (
         _STAT,
         "s",
         4,
-        (
-            (
-                "(time() - kraftool_quorum_leaderless_timestamp_seconds)"
-                " * (kraftool_quorum_leaderless_timestamp_seconds > bool 0)",
-                "",
-            ),
-        ),
+        ((f"(time() - {_LEADERLESS}) * ({_LEADERLESS} > bool 0)", ""),),
     ),
     (
         "Leader since",
@@ -117,13 +113,7 @@ _PANELS: tuple[tuple[str, str, str, int, tuple[tuple[str, str], ...]], ...] = (
         _STAT,
         "s",
         4,
-        (
-            (
-                "min by (cluster) (kraftool_endpoint_certificate_expiry_timestamp_seconds)"
-                " - time()",
-                "",
-            ),
-        ),
+        ((f"min by (cluster) ({_EXPIRY}) - time()", ""),),
     ),
     (
         "Findings",
@@ -215,7 +205,8 @@ _PANELS: tuple[tuple[str, str, str, int, tuple[tuple[str, str], ...]], ...] = (
 
 def dashboard() -> dict[str, Any]:
     """The Grafana dashboard."""
-    panels, x, y = [], 0, 0
+    panels: list[dict[str, Any]] = []
+    x = y = 0
     for number, (title, kind, unit, width, targets) in enumerate(_PANELS, 1):
         height = 4 if kind == _STAT else 8
         if x + width > 24:

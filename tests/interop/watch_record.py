@@ -91,19 +91,19 @@ def elections(root: Path) -> dict[str, tuple[Looks, list[str]]]:
     with Cluster(VERSION, root / "elections") as cluster:
         nodes = three_and_a_standby(cluster, broker=True)
         recorder = Recorder(target(*nodes[:3]))
-        recorder.poll(20)
+        recorder.look(20)
         looks["healthy"] = recorder.take(), [*cluster.steps]
         epoch = cluster.leader_epoch()
-        recorder.poll(4)
+        recorder.look(4)
         cluster.kill(cluster.wait_leader())
         recorder.until("none")
         recorder.until("leader")
-        recorder.poll(8)
+        recorder.look(8)
         looks["leader-killed"] = recorder.take(), [*cluster.steps]
-        recorder.poll(2)
+        recorder.look(2)
         cluster.kill(cluster.wait_leader(above_epoch=epoch))
         recorder.until("none")
-        recorder.poll(16)
+        recorder.look(16)
         looks["no-leader"] = recorder.take(), [*cluster.steps]
         recorder.close()
     return looks
@@ -120,7 +120,7 @@ def uncommitted(root: Path) -> dict[str, tuple[Looks, list[str]]]:
         leader, fourth = cluster.wait_leader(), nodes[3]
         frozen = [node for node in nodes[:3] if node is not leader]
         recorder = Recorder(target(leader, *frozen))
-        recorder.poll(4)
+        recorder.look(4)
         for node in frozen:
             assert node.process is not None
             os.kill(node.process.pid, signal.SIGSTOP)
@@ -131,7 +131,7 @@ def uncommitted(root: Path) -> dict[str, tuple[Looks, list[str]]]:
                 cluster.refused, "add-voter", at_leader=False, id=4,
                 directory=fourth.directory_id, endpoints=[endpoint],
             )  # fmt: skip
-            recorder.poll(16)
+            recorder.look(16)
             case = recorder.take(), [*cluster.steps]
             for node in frozen:
                 assert node.process is not None

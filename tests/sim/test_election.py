@@ -14,7 +14,7 @@ from kraftool.sim import report as report_module
 from kraftool.sim import run as run_module
 from kraftool.sim.candidacy import Chance
 from kraftool.sim.chances import Chances, Failures
-from kraftool.sim.conditions import ConditionError, Conditions, StartPace, partition
+from kraftool.sim.conditions import ConditionError, Conditions, CutLink, StartPace, partition
 from kraftool.sim.document import simulate_election_document
 from kraftool.sim.patience import horizon_ms, unhurried
 from kraftool.sim.report import Report, VoterChangeAnswer, simulate
@@ -28,14 +28,14 @@ def scenario(text: str) -> Scenario:
     return parse_scenario(text.encode(), "test")
 
 
-def chances(text: str, cut: frozenset[tuple[int, int]] = frozenset()) -> dict[int, Chance]:
+def chances(text: str, cut: frozenset[CutLink] = frozenset()) -> dict[int, Chance]:
     parsed = scenario(text)
     conditions = Conditions(down=frozenset(parsed.down), cut=cut)
     return {chance.node: chance for chance in Chances(parsed.case).all(conditions)}
 
 
 def report(
-    text: str, *, runs: int = 20, cut: frozenset[tuple[int, int]] = frozenset(), delay_ms: int = 5
+    text: str, *, runs: int = 20, cut: frozenset[CutLink] = frozenset(), delay_ms: int = 5
 ) -> Report:
     parsed = scenario(text)
     conditions = Conditions(down=frozenset(parsed.down), cut=cut, delay_ms=delay_ms)

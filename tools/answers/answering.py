@@ -93,7 +93,7 @@ def _audit(paths: list[str]) -> None:
 
     found = find(paths)
     # A revision before units had their name called them items.
-    for unit in found.units if hasattr(found, "units") else found.items:
+    for unit in getattr(found, "items", ()) or found.units:
         audited = examine(unit)
         print(audited.summary.name, audited.summary.finding_counts, audited.ignored)
         for finding in audited.findings:

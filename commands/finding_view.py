@@ -172,7 +172,7 @@ def _titled(words: str) -> tuple[str, str]:
 
 
 def write_muted(output: Output, muted: Sequence[MutedFinding], *, is_listed: bool) -> None:
-    """How many findings --mute leaves out, or all of them with until when and why."""
+    """Write the number of muted findings, or list them with until when and why."""
     if not muted:
         return
     more = "" if is_listed else ". --show-muted lists them"

@@ -48,7 +48,7 @@ class WatchedCluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StateHash:
+class HashedState:
     """The hash of a cluster's metadata, and the offset that it belongs to."""
 
     value: str
@@ -78,7 +78,7 @@ class ClusterState:
     """Those of the health and of the endpoints, the worst first, without muted ones."""
     muted: tuple[MutedFinding, ...] = ()
     endpoints: tuple[EndpointCheck, ...] = ()
-    hash: StateHash | None = None
+    hash: HashedState | None = None
     leader_changed_s: float | None = None
     """When the leader of now was seen for the first time, or its election by the log."""
     leaderless_since_s: float | None = None
@@ -133,7 +133,7 @@ class ClusterWatch:
         self._metadata_watch = MetadataWatch(cluster.target) if with_metadata else None
         self._with_endpoints = with_endpoints
         self._metadata: MetadataHealth | None = None
-        self._hash: StateHash | None = None
+        self._hash: HashedState | None = None
         self._hashed: MetadataImage | None = None
         self._endpoints: tuple[EndpointCheck, ...] = ()
         self._endpoints_s = 0.0
@@ -228,9 +228,9 @@ class ClusterWatch:
         assert metadata.cluster is not None, "the caller has read metadata"
         image = metadata.cluster.observation.image
         if self._hash is None or self._hashed is None or not _is_same(image, self._hashed):
-            self._hash = StateHash(value=state_hash(image), offset=image.provenance.offset)
+            self._hash = HashedState(value=state_hash(image), offset=image.provenance.offset)
         else:
-            self._hash = StateHash(value=self._hash.value, offset=image.provenance.offset)
+            self._hash = HashedState(value=self._hash.value, offset=image.provenance.offset)
         self._hashed = image
 
     def _dial(self, picture: Picture) -> None:

@@ -85,7 +85,7 @@ def _seconds(milliseconds: int | None) -> float | None:
 
 
 def _leader_id(state: ClusterState) -> float | None:
-    """Where no node was reached, nothing is known of a leader."""
+    """None if no node was reached: nothing is known of a leader then."""
     view = state.health.view
     if view.leader is not None:
         return view.leader.node_id
@@ -219,7 +219,7 @@ METRICS: tuple[ExportedMetric, ...] = (
     ),
     ExportedMetric(
         name="quorum_failures_tolerated",
-        help="Voters that may fail while commits go on; no sample while that is not known",
+        help="Voters that may fail while commits continue; no sample while that is not known",
         values=_one(lambda of: of.health.judgement.failures),
     ),
     ExportedMetric(

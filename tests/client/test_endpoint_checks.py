@@ -118,7 +118,7 @@ def test_a_node_that_refuses_the_config_of_the_recorded_id_is_another_one(
                 ],
             }
         asked.append(request.body)
-        result = {
+        result: Value = {
             "errorCode": error, "errorMessage": None, "resourceType": 4, "resourceName": "1",
             "configs": [],
         }  # fmt: skip

@@ -9,6 +9,8 @@ import pytest
 from kraftool.exporter.clusters_file import ClustersFileError, read_clusters
 from kraftool.raft.names import Endpoint
 
+_ONE = "{name: a, bootstrap-controller: a:1}"
+
 
 def _file(folder: Path, text: str) -> str:
     path = folder / "clusters.yaml"
@@ -55,10 +57,7 @@ clusters:
             "clusters: [{name: a, bootstrap-controller: 'a:1', command-config: none.txt}]",
             "none.txt",
         ),
-        (
-            "clusters: [{name: a, bootstrap-controller: a:1}, {name: a, bootstrap-controller: b:1}]",
-            "two clusters have the name a",
-        ),
+        (f"clusters: [{_ONE}, {_ONE}]", "two clusters have the name a"),
     ],
 )
 def test_a_mistake_is_named_with_its_cluster(tmp_path: Path, text: str, words: str) -> None:
@@ -68,5 +67,5 @@ def test_a_mistake_is_named_with_its_cluster(tmp_path: Path, text: str, words: s
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ClustersFileError, match="(?i)no such file"):
+    with pytest.raises(ClustersFileError, match="No such file"):
         read_clusters(str(tmp_path / "no.yaml"), 5.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -12,7 +13,7 @@ from kraftool.client.asking import Access
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.exporter.cluster_watch import ClusterState, WatchedCluster
-from kraftool.exporter.metrics import METRICS, QuorumCollector
+from kraftool.exporter.metrics import METRICS, ExportedMetric, QuorumCollector
 from kraftool.net.metrics_page import page_of
 from kraftool.reports.findings.kinds import live as kinds
 from kraftool.watching.checkup import live_health
@@ -40,7 +41,8 @@ def state(now: QuorumView, *, voters: tuple[int, ...] = ()) -> ClusterState:
 def samples(*states: ClusterState) -> Samples:
     page, content_type = page_of(QuorumCollector(lambda: states), OPEN_METRICS)
     assert content_type.startswith("application/openmetrics-text")
-    families = text_string_to_metric_families(page.decode())
+    parse: Any = text_string_to_metric_families
+    families = parse(page.decode())
     return {
         (sample.name.removeprefix("kraftool_"), tuple(sorted(sample.labels.items()))): sample.value
         for family in families
@@ -123,11 +125,8 @@ def test_two_clusters_are_told_apart_by_their_names() -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-def test_names_are_as_prometheus_wants_them(metric: object) -> None:
+def test_names_are_as_prometheus_wants_them(metric: ExportedMetric) -> None:
     """Lower case, a help text each, counters end in _total, times are in seconds."""
-    from kraftool.exporter.metrics import ExportedMetric
-
-    assert isinstance(metric, ExportedMetric)
     assert re.fullmatch(r"[a-z][a-z0-9_]*[a-z0-9]", metric.name)
     assert metric.name.endswith("_total") == metric.is_counter
     assert not re.search(r"_(ms|millis|milliseconds|minutes|days)$", metric.name)

@@ -207,7 +207,7 @@ ENDPOINT = _kind(
 ENDPOINT_NOBODY = _kind(
     "ENDPOINT-NOBODY",
     _WARNING,
-    "Nobody answers at an address that the metadata records for a node. The node runs, but clients"
+    "No node answers at an address that the metadata records for one. The node runs, but clients"
     " and other nodes are sent to that address.",
     "check that the node listens at this address, and the network on the way. Correct"
     " advertised.listeners if the address is wrong; kraftool quorum endpoints corrects a voter's",
@@ -215,8 +215,8 @@ ENDPOINT_NOBODY = _kind(
 ENDPOINT_OTHER = _kind(
     "ENDPOINT-OTHER",
     _ERROR,
-    "Another node answers at an address that the metadata records for a node: one with another id,"
-    " of another cluster, or a broker's listener in place of a controller's.",
+    "Another node answers at an address that the metadata records for a node. It has another id, or"
+    " is of another cluster, or a broker listens there in place of a controller.",
     "find out which process listens there. Correct the address in advertised.listeners, in DNS or"
     " in the load balancer",
 )

@@ -56,7 +56,7 @@ ShowMuted = Annotated[
 
 
 def finding_filter(ignore: list[str] | None, mute: str) -> FindingFilter:
-    """Return the filter of --ignore and --mute. A file that cannot be used is the user's mistake."""
+    """Return the filter of --ignore and --mute. A file that cannot be used is a usage error."""
     from kraftool.reports.findings.mutes import FindingFilter, MuteError, read_mutes
 
     codes = ignored_codes(ignore)

@@ -85,18 +85,13 @@ def _item(path: str, name: str, status: os.stat_result) -> RemoteItem:
     )
 
 
-def is_missing(shown: str, error: KraftoolError) -> bool:
-    """True if an error says of a PATH that it leads nowhere."""
-    return error.message == _no_such(shown)
+class NowhereError(KraftoolError):
+    """A PATH leads nowhere."""
 
 
-def missing(shown: str) -> KraftoolError:
+def missing(shown: str) -> NowhereError:
     """Return what is said of a PATH that leads nowhere."""
-    return KraftoolError(_no_such(shown), hint=_near(shown))
-
-
-def _no_such(shown: str) -> str:
-    return f"{shown}: no such file or directory"
+    return NowhereError(f"{shown}: no such file or directory", hint=_near(shown))
 
 
 def _near(shown: str) -> str:

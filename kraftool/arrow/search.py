@@ -7,8 +7,9 @@ names, whoever finished first. It refuses to know what a step recognizes: see `s
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
@@ -31,6 +32,7 @@ DEPTH = 6
 """How many folders below a root a data directory is looked for."""
 THREADS = 16
 """So many steps at the same time: each may be a round trip to another machine."""
+_WAITED_S = 0.005
 JOB_FROM = 2000
 """From so many steps on other machines on, a job on two cores saves what its start costs."""
 
@@ -74,12 +76,11 @@ def require(paths: Sequence[str], *, options: Mapping[str, Any] | None = None) -
 
 
 def _leads_somewhere(path: str, options: str) -> bool:
-    if not has_pattern(path):
-        return files_of(path, options).item() is not None
-    if not is_url(path) and files_of(path, options).item() is not None:
+    is_literal = not has_pattern(path)
+    if (is_literal or not is_url(path)) and files_of(path, options).item() is not None:
         return True
     root, pattern = fixed_part(path)
-    return bool(files_of(root, options).glob(pattern))
+    return not is_literal and bool(files_of(root, options).glob(pattern))
 
 
 def _text_of(options: Mapping[str, Any] | None) -> str:
@@ -120,11 +121,17 @@ def explored(steps: Sequence[SearchStep], job: SearchJob | None = None) -> list[
 
 
 def _all_found(steps: Sequence[SearchStep], threads: Executor) -> list[SearchResult]:
-    begun = [threads.submit(step.found) if step.in_thread else None for step in steps]
-    return [
-        step.found() if future is None else future.result()
-        for step, future in zip(steps, begun, strict=True)
-    ]
+    """On a local disk threads would wait for each other alone. They take its steps from the first
+    on that had to wait itself: another machine has the files."""
+    has_waited, begun = False, list[SearchResult | Future[SearchResult]]()
+    for step in steps:
+        if step.in_thread and (has_waited or is_far(step)):
+            begun.append(threads.submit(step.found))
+            continue
+        idle_s = time.monotonic() - time.thread_time()
+        begun.append(step.found())
+        has_waited |= time.monotonic() - time.thread_time() - idle_s > _WAITED_S
+    return [one.result() if isinstance(one, Future) else one for one in begun]
 
 
 def _together(results: Sequence[SearchResult]) -> Fleet:

@@ -3,6 +3,7 @@
 import os
 import pickle
 import shutil
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Barrier
@@ -76,6 +77,7 @@ def test_roots_are_looked_at_together_with_the_same_result(
         return found(step)
 
     monkeypatch.setattr(PathStep, "found", meeting)
+    monkeypatch.setattr(search, "is_far", lambda step: True)
     *fleets, error = find_fleets(paths)
     assert fleets == alone[:-1]
     assert all(isinstance(far_fleet, Fleet) and far_fleet.files for far_fleet in fleets)
@@ -95,7 +97,26 @@ def test_folders_of_one_root_are_looked_into_at_the_same_time(
         return found(step)
 
     monkeypatch.setattr(FolderStep, "found", meeting)
+    monkeypatch.setattr(search, "is_far", lambda step: True)
     assert find_fleet([str(QUORUM)]).files
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_local_folders_take_threads_only_after_one_that_had_to_wait(
+    monkeypatch: pytest.MonkeyPatch, *, waits: bool
+) -> None:
+    """A folder of this machine takes a fraction of a millisecond; threads would cost more."""
+    found, others = FolderStep.found, set[str]()
+
+    def noted(step: FolderStep) -> SearchResult:
+        if threading.current_thread() is not threading.main_thread():
+            others.add(step.path)
+        return found(step)
+
+    monkeypatch.setattr(FolderStep, "found", noted)
+    monkeypatch.setattr(search, "_WAITED_S", -1 if waits else 3600)
+    assert find_fleet([str(QUORUM)]).files
+    assert bool(others) == waits
 
 
 @pytest.mark.parametrize("patterns", [[""], ["/*"], ["/*/*", "/a/1"], ["/[a-e]/**", ""]])

@@ -43,7 +43,8 @@ class TaskResult(NamedTuple):
 
 def do_task(function: Any, held: bytes) -> TaskResult:
     """Do the units of one task, one after the other."""
-    (task,) = function.args
+    (of_each,) = function.args
+    (task,) = of_each.args[0].args  # results_of has it return pickles, as rows
     results, units = [], []
     for unit in pickle.loads(held):
         before = time.process_time()

@@ -104,7 +104,7 @@ def collect(
     # Of those that are equally urgent, the ones of one cluster together, the worst cluster first.
     shown.sort(key=lambda finding: (urgency_of(finding.finding), place.get(finding.cluster, -1)))
     parted = first(
-        divergences.orderBy(_down("same_epoch"), "cluster", "first_offset"),
+        divergences.orderBy(col("same_epoch").desc(), "cluster", "first_offset"),
         wanted.most_divergences,
     )
     model = FleetAudit(
@@ -150,11 +150,8 @@ def _first_of_their_like(findings: DataFrame) -> DataFrame:
 
 def _worst_first() -> list[Column]:
     """The order of clusters."""
-    return [col("urgency").asc_nulls_last(), _down("errors"), _down("warnings"), col("name")]
-
-
-def _down(column: str) -> Column:
-    return col(column).desc()
+    worst = (col(column).desc() for column in ("errors", "warnings"))
+    return [col("urgency").asc_nulls_last(), *worst, col("name")]
 
 
 def _of_clusters(directories: DataFrame, names: Iterable[str]) -> list[DirectorySummary]:

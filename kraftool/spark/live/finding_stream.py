@@ -22,7 +22,7 @@ from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.spark.finding_rows import finding_of
 from kraftool.spark.live.changes import owner_of
 from kraftool.spark.live.following import FollowStep, Listing
-from kraftool.spark.live.judged import AT_ONCE, judge, large_files
+from kraftool.spark.live.judged import AT_ONCE, judge
 from kraftool.spark.live.state_log import Memory
 from kraftool.spark.tasks import ReadTask
 
@@ -72,7 +72,8 @@ class FindingFollower:
         wants_owner = self._settings.narrowing.wants_owner
         tasks: list[InputPartition] = []
         if news["large"]:
-            files = large_files(fleet(), news["large"])
+            # As far as they are there still.
+            files = [file for file in fleet().files if file.name in news["large"]]
             tasks += (
                 ReadTask(Part(splits=(Split(file=file),)))
                 for file in files

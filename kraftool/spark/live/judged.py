@@ -88,12 +88,6 @@ def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> Pol
     return result
 
 
-def large_files(fleet: Fleet, names: list[str]) -> list[FleetFile]:
-    """The files that a poll named for the tasks, as far as they are there still."""
-    wanted = set(names)
-    return [file for file in fleet.files if file.name in wanted]
-
-
 def _news(
     result: PollResult,
     owner: FleetDirectory,

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from kraftool.arrow.fleet import Fleet, FleetFile, Unread, with_batches
-from kraftool.arrow.local_folders import is_missing
+from kraftool.arrow.local_folders import NowhereError
 from kraftool.arrow.search import find_fleets
 from kraftool.arrow.settings import SourceOptions
 from kraftool.decoders.errors import KraftoolError
@@ -33,9 +33,9 @@ def fleet_now(settings: SourceOptions) -> Fleet:
     fleets = find_fleets(settings.paths, depth=settings.depth, options=settings.storage)
     for path, fleet in zip(settings.paths, fleets, strict=True):
         if isinstance(fleet, KraftoolError):
-            shown = shown_url(path)
-            if not is_missing(shown, fleet):
-                problems.append(Unread(name=shown, reason=fleet.message, hint=fleet.hint))
+            if not isinstance(fleet, NowhereError):
+                name = shown_url(path)
+                problems.append(Unread(name=name, reason=fleet.message, hint=fleet.hint))
             continue
         problems += fleet.problems
         for file in fleet.files:

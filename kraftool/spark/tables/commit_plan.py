@@ -53,18 +53,15 @@ def commit_plan(
 
 
 def _add(
-    plan: CommitPlan,
-    task: ClusterTask,
-    read_tails: Mapping[str, ReadTail],
-    done: Sequence[_Outcome],
+    plan: CommitPlan, task: ClusterTask, tails: Mapping[str, ReadTail], done: Sequence[_Outcome]
 ) -> None:
     """Add one cluster."""
     lost = {folder for _, outcome in done for folder in outcome.lost}
     plan.unreadable += sorted(lost)
-    if any(read_tails[folder].change is not None for folder in lost if folder in read_tails):
+    if any(tails[folder].change is not None for folder in lost if folder in tails):
         # Rows of the log as it was would be gone, and those of the log as it is not there.
         return
-    after = None if task.forgotten else _remembered(task, read_tails, done, lost)
+    after = None if task.forgotten else _remembered(task, tails, done, lost)
     if after is not None:
         plan.unreadable += [name for name in after.unreadable if name]
         if _is_as_it_was(task, after):
@@ -78,7 +75,7 @@ def _add(
             replaced.add_log(name, "", 0)
         else:
             replaced.add_file(name)
-    for folder, tail in read_tails.items():
+    for folder, tail in tails.items():
         if folder in lost:
             continue
         known = before.logs.get(folder)
@@ -111,14 +108,14 @@ def _is_as_it_was(task: ClusterTask, after: GroupMemory) -> bool:
 
 
 def _remembered(
-    task: ClusterTask, read_tails: Mapping[str, ReadTail], done: Sequence[_Outcome], lost: set[str]
+    task: ClusterTask, tails: Mapping[str, ReadTail], done: Sequence[_Outcome], lost: set[str]
 ) -> GroupMemory:
     before = task.before
     unreadable = {name for _, outcome in done for name in outcome.unreadable}
     logs, wholes = dict(before.logs), dict(before.wholes)
     for folder, (state, _) in task.gone.items():
         logs[folder] = replace(logs[folder], listing="", state=state)
-    for folder, tail in read_tails.items():
+    for folder, tail in tails.items():
         unreadable |= set(tail.unreadable)
         if folder not in lost:
             listing = "" if tail.unreadable else listing_of(task.group.logs[folder])

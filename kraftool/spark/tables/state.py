@@ -88,7 +88,7 @@ class RunSummary:
     roots: tuple[str, ...] = ()
     """The ROOTs, as they are shown. What a run does not look at it could take for gone."""
     depth: int = 0
-    """How deep below them runs have read_tails, for the same reason."""
+    """How deep below them runs have searched, for the same reason."""
     run: int = 0
     swept: int = 0
     """When files that no version needs were removed, in seconds."""

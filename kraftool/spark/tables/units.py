@@ -48,27 +48,25 @@ class _Directory(NamedTuple):
     size: int
 
 
-def units_of(
-    task: ClusterTask, read_tails: Mapping[str, ReadTail], split_bytes: int
-) -> Iterator[Unit]:
+def units_of(task: ClusterTask, tails: Mapping[str, ReadTail], split_bytes: int) -> Iterator[Unit]:
     """The units of work of one cluster, by what was read of its logs. None has a number yet."""
     group, key = task.group, task.group.key
     if not task.only_gone and not task.forgotten:
         yield from _cluster_events(group)
-        yield from _states(task, read_tails, split_bytes)
+        yield from _states(task, tails, split_bytes)
         for files in packed(chain.from_iterable(group.directories.values()), split_bytes):
             cost = sum(fleet_file.size for fleet_file in files) // _JUDGED
             yield FindingsUnit(key=key, cost=cost, files=tuple(files))
         if group.unread:
             yield FindingsUnit(key=key, cost=1, unread=tuple(group.unread))
-    yield from _ranges(key, read_tails, split_bytes)
-    for tail in read_tails.values():
+    yield from _ranges(key, tails, split_bytes)
+    for tail in tails.values():
         if tail.tail:
             cost = sum(split.size for split in tail.tail)
             yield Tail(key=key, cost=cost, splits=tail.tail)
     for file in task.wholes:
         yield Whole(key=key, cost=file.size, split=Split(file=file))
-    yield from _changes(task, read_tails)
+    yield from _changes(task, tails)
 
 
 def _cluster_events(group: Group) -> Iterator[Unit]:
@@ -78,13 +76,11 @@ def _cluster_events(group: Group) -> Iterator[Unit]:
         yield ClusterEvents(key=group.key, cost=cost, directories=directories)
 
 
-def _states(
-    task: ClusterTask, read_tails: Mapping[str, ReadTail], split_bytes: int
-) -> Iterator[Unit]:
+def _states(task: ClusterTask, tails: Mapping[str, ReadTail], split_bytes: int) -> Iterator[Unit]:
     listed = {name: files for name, files in task.group.directories.items() if files}
 
     def end(name: str) -> tuple[int, int]:
-        return max(_end(task, read_tails, file) for file in listed[name])
+        return max(_end(task, tails, file) for file in listed[name])
 
     newest = max(listed, key=end, default="")
     sized = (_Directory(tuple(own), sum(file.size for file in own)) for own in listed.values())
@@ -94,28 +90,26 @@ def _states(
         yield States(key=task.group.key, cost=cost, directories=own, newest=newest)
 
 
-def _end(task: ClusterTask, read_tails: Mapping[str, ReadTail], file: FleetFile) -> tuple[int, int]:
+def _end(task: ClusterTask, tails: Mapping[str, ReadTail], file: FleetFile) -> tuple[int, int]:
     """The epoch and offset up to which a file's log, or a snapshot, goes."""
     checkpoint = parse_checkpoint_name(file.basename)
     if checkpoint is not None:
         return checkpoint.epoch, checkpoint.offset
     folder = file.name.rpartition("/")[0]
     state = TailState()
-    if folder in read_tails:
-        state = read_tails[folder].state
+    if folder in tails:
+        state = tails[folder].state
     elif folder in task.before.logs:
         state = task.before.logs[folder].state
     return (-1 if state.epoch is None else state.epoch), state.offset or -1
 
 
-def _ranges(
-    key: ClusterKey, read_tails: Mapping[str, ReadTail], split_bytes: int
-) -> Iterator[Unit]:
+def _ranges(key: ClusterKey, tails: Mapping[str, ReadTail], split_bytes: int) -> Iterator[Unit]:
     """New ranges. A unit has whole logs, or a part of one: what a log loses while it is read then
     costs no other log its rows."""
     together: list[Split] = []
     size = 0
-    for tail in read_tails.values():
+    for tail in tails.values():
         own = sum(split.size for split in tail.new)
         if own > split_bytes:
             for splits in packed(tail.new, split_bytes):
@@ -134,11 +128,11 @@ def _of_ranges(key: ClusterKey, splits: Sequence[Split]) -> Unit:
     return Ranges(key=key, cost=sum(split.size for split in splits), splits=tuple(splits))
 
 
-def _changes(task: ClusterTask, read_tails: Mapping[str, ReadTail]) -> Iterator[Unit]:
+def _changes(task: ClusterTask, tails: Mapping[str, ReadTail]) -> Iterator[Unit]:
     owners = {folder: files[0].directory for folder, files in task.group.logs.items()}
     changes = [
         OwnedChange(owners[tail.folder], tail.folder, tail.change)
-        for tail in read_tails.values()
+        for tail in tails.values()
         if tail.change is not None
     ]
     for folder, (_, change) in task.gone.items():

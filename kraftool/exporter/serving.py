@@ -7,6 +7,7 @@ the newest state of each.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ from kraftool.raft.names import Endpoint
 from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter
 
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_GARBAGE = 700
+"""New objects after which Python looks for cycles: its own default, which the commands raise."""
 Say = Callable[[str], None]
 """Takes a line for people."""
 
@@ -70,6 +73,8 @@ class Exporter:
 
     async def run(self) -> None:
         """Serve until a signal ends it."""
+        gc.freeze()
+        gc.set_threshold(_GARBAGE)  # a poll leaves cycles, and this process stays for months
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in _ENDING:

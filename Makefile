@@ -130,6 +130,7 @@ fresh: $(VENV)/.installed-dev  ## generated files are what their generators writ
 	@$(BIN)/python -m tools.schemas --check
 	@$(BIN)/python tools/native_id.py --check
 	@$(BIN)/python tools/damage.py --check
+	@$(BIN)/python tools/monitoring.py --check
 	@if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then \
 	  $(BIN)/python tools/catalogue.py --check && $(BIN)/python tools/config_names.py --check && \
 	  $(BIN)/python tools/resource_configs.py --check; \
@@ -226,6 +227,10 @@ bench-native: $(VENV)/.installed-dev  ## the native module by itself, and with k
 
 bench-dump: $(VENV)/.installed-dev  ## dump-log and kafka-dump-log side by side, and the ratio
 	$(BIN)/python tests/bench/dump.py --write
+
+monitoring: $(VENV)/.installed-dev  ## write alert rules and the dashboard, and check them with promtool and kubeconform
+	@$(BIN)/python tools/monitoring.py
+	@sh tools/check_monitoring.sh $(VENV)/monitoring $(BIN)/python
 
 hooks: $(VENV)/.installed-dev  ## let git run ruff before each commit, and make lint before each push
 	@$(BIN)/pre-commit install

@@ -27,6 +27,7 @@ SECTIONS = {
     "Live": {
         "watch": "Watch a quorum in a dashboard",
         "quorum": "Ask a live quorum, and change its voters",
+        "exporter": "Export live quorums as metrics for Prometheus",
     },
     "Decide": {
         "simulate-election": "Simulate the next election from nodes' disks",

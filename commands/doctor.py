@@ -11,7 +11,9 @@ from kraftool.commands.finding_options import (
     FailOn,
     FailOnSeverity,
     IgnoredCodes,
-    ignored_codes,
+    MuteFile,
+    ShowMuted,
+    finding_filter,
     set_exit_code,
 )
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, Verbose
@@ -37,6 +39,8 @@ def doctor(
         ),
     ] = "",
     ignore: IgnoredCodes = None,
+    mute: MuteFile = "",
+    show_muted: ShowMuted = False,
     fail_on: FailOnSeverity = FailOn.WARNING,
     bootstrap_controller: Bootstrap = "",
     command_config: CommandConfig = "",
@@ -69,7 +73,7 @@ def doctor(
 
     Nothing is written to the directories. Nothing is locked or repaired.
     """
-    ignored = ignored_codes(ignore)
+    left_out = finding_filter(ignore, mute)
     from kraftool.commands.live_reading import live_quorum, options_again, refuse_nothing
 
     if explain:
@@ -103,11 +107,11 @@ def doctor(
 
             options = options_again(*access)
             examination = examine_live(live, options, locations, findings, progress)
-        report = diagnose(examination, ignored)
+        report = diagnose(examination, left_out)
     if output is RowFormat.TABLE:
         from kraftool.commands.doctor_view import write_report
 
-        write_report(to, report, parents, verbose=verbose)
+        write_report(to, report, parents, verbose=verbose, show_muted=show_muted)
     else:
         to.document(report, output)
     set_exit_code(to, report.findings, fail_on)

@@ -21,6 +21,7 @@ from kraftool.commands.finding_view import (
     verdict,
     write_commands,
     write_finding,
+    write_muted,
     write_notes,
 )
 from kraftool.commands.output import Output
@@ -40,7 +41,12 @@ _FINE, _INCOMPLETE = "no problems found", "no problems found in what was looked 
 
 
 def write_report(
-    to: Output, report: DoctorReport, parents: Sequence[Parent] = (), *, verbose: bool = False
+    to: Output,
+    report: DoctorReport,
+    parents: Sequence[Parent] = (),
+    *,
+    verbose: bool = False,
+    show_muted: bool = False,
 ) -> None:
     """The quorum, then every section, worst first, then the verdict and what looks deeper.
 
@@ -54,7 +60,7 @@ def write_report(
         _quorum(to, report, assessment)
         to.line()
     for section in sorted(report.sections, key=_gravity):
-        is_complete = section.path not in left_out and not report.ignored
+        is_complete = section.path not in left_out and not (report.ignored or report.muted)
         _section(to, section, report, is_complete=is_complete, verbose=verbose)
         to.line()
     names = many(len(report.rules), "rule")
@@ -80,6 +86,7 @@ def write_report(
     )
     for part in report.unexamined:
         to.rich(text(f"not looked at: {part.path}: {part.reason}", WARN))
+    write_muted(to, report.muted, is_listed=show_muted)
     if report.deeper_commands:
         to.rich(text("To look deeper:", QUIET))
         write_commands(to, report.deeper_commands, 2)

@@ -5,6 +5,7 @@ Owns the options for it, and the exit code. It imports nothing that makes findin
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kraftool.reports.findings.finding import Finding
+    from kraftool.reports.findings.mutes import FindingFilter
 
 
 class FailOn(StrEnum):
@@ -38,6 +40,39 @@ IgnoredCodes = Annotated[
         help="Leave out findings with this code. Repeat it for more codes.",
     ),
 ]
+
+
+MuteFile = Annotated[
+    str,
+    Option(
+        "--mute",
+        metavar="FILE",
+        help="Leave out the findings that a file names, each until a date (docs/exporter.md).",
+    ),
+]
+ShowMuted = Annotated[
+    bool, Option("--show-muted", help="Also list the findings that --mute leaves out.")
+]
+
+
+def finding_filter(ignore: list[str] | None, mute: str) -> FindingFilter:
+    """Return the filter of --ignore and --mute. A file that cannot be used is a usage error."""
+    from kraftool.reports.findings.mutes import FindingFilter, MuteError, read_mutes
+
+    codes = ignored_codes(ignore)
+    if not mute:
+        return FindingFilter(ignored_codes=codes)
+    from kraftool.reports.doctor.explain import codes as all_codes
+
+    try:
+        with open(os.path.expanduser(mute), encoding="utf-8") as file:
+            mutes = read_mutes(file.read(), mute, frozenset(all_codes()))
+    except MuteError as error:
+        raise UsageError(error.message, hint=error.hint) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8"
+        raise UsageError(f"--mute {mute}: {reason}") from None
+    return FindingFilter(ignored_codes=codes, mutes=mutes)
 
 
 def ignored_codes(given: list[str] | None) -> frozenset[str]:

@@ -14,7 +14,9 @@ from kraftool.commands.output import Output, printable
 from kraftool.commands.text_flow import READABLE, Beside, Flow, Unbroken
 from kraftool.reports.findings.finding import Finding, Severity, tally
 from kraftool.reports.findings.kinds import KINDS
+from kraftool.reports.findings.mutes import MutedFinding
 from kraftool.reports.findings.status import Status, overall_status, status_of, worst_status
+from kraftool.reports.text.times import utc
 from kraftool.reports.text.words import many
 
 KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
@@ -167,6 +169,22 @@ def _titled(words: str) -> tuple[str, str]:
         if words.count(" ", 0, end) >= _LEAST_WORDS:
             return words[:end], words[end + 2 :]
     return words, ""
+
+
+def write_muted(output: Output, muted: Sequence[MutedFinding], *, is_listed: bool) -> None:
+    """Write the number of muted findings, or list them with until when and why."""
+    if not muted:
+        return
+    more = "" if is_listed else ". --show-muted lists them"
+    output.line()
+    output.rich(text(f"{many(len(muted), 'finding')} muted{more}", QUIET))
+    for one in muted if is_listed else ():
+        finding, mute = one.finding, one.mute
+        where = f" {finding.file}:" if finding.file else ""
+        words = f"{finding.code}{where} {finding.text}"
+        until = f"until {utc(mute.until, '%Y-%m-%d %H:%M')}: {mute.reason}"
+        output.rich(text(f"  {words}", QUIET))
+        output.rich(text(f"    {until}", QUIET))
 
 
 def write_notes(output: Output, notes: Sequence[Finding]) -> None:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kraftool.commands.exit_code import ExitCode, UsageError
-from kraftool.commands.finding_options import FailOn, FailOnSeverity, IgnoredCodes, ignored_codes
+from kraftool.commands.finding_options import (
+    FailOn,
+    FailOnSeverity,
+    IgnoredCodes,
+    MuteFile,
+    finding_filter,
+)
 from kraftool.commands.options import Out, PlainFormat, PlainOutput, takes
 from kraftool.commands.output import Output
 from kraftool.commands.pipeline_options import PipelineOptions
@@ -56,6 +62,7 @@ class AuditOptions(PipelineOptions):
         ),
     ] = ""
     ignore: IgnoredCodes = None
+    mute: MuteFile = ""
     fail_on: FailOnSeverity = FailOn.WARNING
     output: PlainOutput = PlainFormat.TABLE
     out: Out = ""
@@ -76,7 +83,7 @@ def audit(options: AuditOptions) -> None:
 
     Nothing is written to the directories, and nothing is locked. A running Kafka is not disturbed.
     """
-    ignored = ignored_codes(options.ignore)
+    left_out = finding_filter(options.ignore, options.mute)
 
     from kraftool.commands.pipeline_options import (
         absolute,
@@ -111,7 +118,7 @@ def audit(options: AuditOptions) -> None:
                 roots=named,
                 depth=options.depth,
                 storage=storage,
-                ignored_codes=ignored,
+                left_out=left_out,
                 fail_on=options.fail_on.value,
             )
             with run_audit(spark, wanted, stages.begin) as run:

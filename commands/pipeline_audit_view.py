@@ -252,7 +252,9 @@ def _verdict(counts: FleetCounts) -> Text:
         line.append(" and " if number else "").append(words, style=style)
     if not severity_counts:
         fine = "no problems found" if counts.directories else "no directory was examined"
-        is_complete = bool(counts.directories) and not (counts.undecoded or counts.ignored)
+        is_complete = bool(counts.directories) and not (
+            counts.undecoded or counts.ignored or counts.muted
+        )
         notes = [Severity.INFO] * counts.finding_counts.info
         line.append(fine, style=style_of(overall_status(notes, is_complete=is_complete)))
     directories = many(counts.directories, "directory")
@@ -261,6 +263,8 @@ def _verdict(counts: FleetCounts) -> Text:
         line.append(f", {many(counts.undecoded, 'place')} could not be read", style=BAD)
     if counts.ignored:
         line.append(f", {many(counts.ignored, 'finding')} ignored", style=QUIET)
+    if counts.muted:
+        line.append(f", {many(counts.muted, 'finding')} muted", style=QUIET)
     return line
 
 

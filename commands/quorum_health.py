@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kraftool.commands.exit_code import UsageError
-from kraftool.commands.finding_options import IgnoredCodes, ignored_codes, set_exit_code
+from kraftool.commands.finding_options import (
+    IgnoredCodes,
+    MuteFile,
+    ShowMuted,
+    finding_filter,
+    set_exit_code,
+)
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
@@ -33,6 +39,8 @@ def health(
         ),
     ] = "",
     ignore: IgnoredCodes = None,
+    mute: MuteFile = "",
+    show_muted: ShowMuted = False,
     wait: Annotated[
         float,
         Option(
@@ -65,8 +73,9 @@ def health(
     min.insync.replicas, and the other problems that doctor finds in a state. Without a leader it
     reports what is known and what is not. kraftool doctor --explain CODE explains each finding.
 
-    For a monitor, --ignore leaves out findings, and --expect-voters adds one if the voters are not
-    these. With --wait kraftool asks again until the quorum is healthy.
+    For a monitor, --ignore leaves out findings, --mute does so until a date, and --expect-voters
+    adds one if the voters are not these. With --wait kraftool asks again until the quorum is
+    healthy.
 
     Exits 1 if there is a warning or an error, and 4 if no node could be reached. Nothing is
     changed.
@@ -80,14 +89,14 @@ def health(
     from kraftool.commands.times import time_zone
 
     zone = time_zone(tz)
-    voters, ignored = _ids(expect_voters), ignored_codes(ignore)
+    voters, left_out = ids_of(expect_voters), finding_filter(ignore, mute)
     target = target_of(bootstrap_controller, command_config, timeout, resolve)
     to = Output(color=color, quiet=quiet, out=out)
     with to.task_progress("the committed metadata") as progress:
         health_report = asyncio.run(
             check_until(
                 target,
-                lambda report: expecting(report, voters, ignored),
+                lambda report: expecting(report, voters, left_out),
                 wait,
                 lambda why: to.note(f"waiting: {why}"),
                 with_metadata=not quorum_only,
@@ -98,7 +107,7 @@ def health(
     if output is RowFormat.TABLE:
         from kraftool.commands.quorum_view import write_health
 
-        write_health(to, health_report, zone)
+        write_health(to, health_report, zone, show_muted=show_muted)
         shown = health_report.view.asked
     else:
         from kraftool.client.quorum_json import health_document
@@ -109,7 +118,7 @@ def health(
     to.finish()
 
 
-def _ids(given: str) -> tuple[int, ...]:
+def ids_of(given: str) -> tuple[int, ...]:
     """Return the ids of --expect-voters."""
     words = [word.strip() for word in given.split(",")] if given else []
     if not all(word.isascii() and word.isdigit() for word in words):

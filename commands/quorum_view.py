@@ -26,6 +26,7 @@ from kraftool.commands.finding_view import (
     style_of,
     text,
     write_findings,
+    write_muted,
 )
 from kraftool.commands.output import Output
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
@@ -55,7 +56,7 @@ def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
         output.rich(text(f"→ {next_step(view, judgement.ready)}", BAD))
 
 
-def write_health(output: Output, health: Health, zone: tzinfo) -> None:
+def write_health(output: Output, health: Health, zone: tzinfo, *, show_muted: bool = False) -> None:
     """Write what the nodes said, and what is wrong."""
     view = health.view
     # Without the metadata nothing is known of brokers and partitions.
@@ -80,6 +81,7 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
         output.rich(table(node_table(view), output.width))
         _features(output, view)
     write_findings(output, health.findings, "", explain=True)
+    write_muted(output, health.muted, is_listed=show_muted)
     output.line()
     if health.is_well:
         output.rich(Text("The quorum is healthy.", style=style))

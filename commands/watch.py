@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kraftool.commands.exit_code import ExitCode, UsageError
+from kraftool.commands.finding_options import MuteFile, ShowMuted, finding_filter
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
     from kraftool.reports.findings.finding import Finding
+    from kraftool.reports.findings.mutes import FindingFilter
     from kraftool.watching.checkup import MetadataHealth
     from kraftool.watching.picture import Picture
     from kraftool.watching.quorum import QuorumReport
@@ -55,6 +57,8 @@ def watch(
     once: Annotated[
         bool, Option("--once", help="Print the quorum as it is now, and exit.")
     ] = False,
+    mute: MuteFile = "",
+    show_muted: ShowMuted = False,
     serve: Annotated[
         int | None,
         Option(
@@ -81,8 +85,9 @@ def watch(
     The dashboard asks every controller itself. It works without a leader, with nodes down, and with
     nodes that disagree. The last line shows the most important keys, and ? explains all of them.
     --once prints the first view with brokers and partitions, for scripts and tickets. It exits 1 if
-    there is a warning or an error, as quorum health does. It exits 3 if a directory cannot be read,
-    and 4 if no node could be reached.
+    there is a warning or an error, as quorum health does. --mute leaves out findings on brokers and
+    partitions; what is said of the quorum itself always counts. It exits 3 if a directory cannot be
+    read, and 4 if no node could be reached.
 
     Nothing is changed or locked. The quorum does not see kraftool as an observer.
     """
@@ -95,6 +100,9 @@ def watch(
         )
     if (output is not RowFormat.TABLE or out) and not once:
         raise UsageError("-o and --out require --once")
+    if mute and not once:
+        raise UsageError("--mute requires --once")
+    left_out = finding_filter(None, mute)
     target = None
     if bootstrap_controller:
         target = target_of(bootstrap_controller, command_config, timeout, resolve)
@@ -113,13 +121,21 @@ def watch(
         return
     if once:
         to = Output(color=color, quiet=quiet, out=out)
-        _print(to, sources, timeout, output)
+        _print(to, sources, timeout, output, left_out, show_muted=show_muted)
         to.finish()
     colours_of = f"kraftool-{theme.value}" if theme is not None else ""
     _show(sources, interval, view, colours_of, is_served=served)
 
 
-def _print(to: Output, sources: Sources, timeout_s: float, output: RowFormat) -> None:
+def _print(
+    to: Output,
+    sources: Sources,
+    timeout_s: float,
+    output: RowFormat,
+    left_out: FindingFilter,
+    *,
+    show_muted: bool,
+) -> None:
     """One poll, as text, JSON or CSV."""
     import asyncio
 
@@ -135,17 +151,21 @@ def _print(to: Output, sources: Sources, timeout_s: float, output: RowFormat) ->
             await watcher.close()
 
     picture = asyncio.run(poll())
-    metadata, findings = _metadata(sources, picture)
+    metadata, found = _metadata(sources, picture)
+    chosen = left_out.of(found)
+    findings = chosen.kept
     report = of_directories(quorum_report(picture), sources.directories)
     is_table = output is RowFormat.TABLE
     if is_table:
+        from kraftool.commands.finding_view import write_muted
         from kraftool.commands.watch_view import write_watched
 
         write_watched(to, report, metadata, findings)
+        write_muted(to, chosen.muted, is_listed=show_muted)
     else:
         from kraftool.watching.document import watch_document
 
-        to.document(watch_document(report, metadata, findings), output)
+        to.document(watch_document(report, metadata, findings, chosen.muted), output)
     _set_exit_code(to, picture, report, is_shown=is_table)
     set_exit_code(to, findings)
 

@@ -11,13 +11,14 @@ from dataclasses import replace
 from kraftool.client.health import Health
 from kraftool.reports.findings.finding import in_order
 from kraftool.reports.findings.kinds import live as kinds
+from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter
 
 
 def expecting(
-    report: Health, voters: Collection[int] = (), ignored: Collection[str] = ()
+    report: Health, voters: Collection[int] = (), left_out: FindingFilter = NOTHING_LEFT_OUT
 ) -> Health:
     """Return the health with a finding if the voters are others than the expected ones, and
-    without the findings with an ignored code."""
+    without the findings that are left out."""
     findings = list(report.findings)
     known = {voter.replica.id for voter in report.view.voters}
     if voters and known and known != {*voters}:
@@ -26,8 +27,8 @@ def expecting(
                 "", f"the voters are {_listed(known)}; expected were {_listed(voters)}"
             )
         )
-    kept = tuple(finding for finding in in_order(findings) if finding.code not in ignored)
-    return replace(report, findings=kept)
+    chosen = left_out.of(in_order(findings))
+    return replace(report, findings=chosen.kept, muted=(*report.muted, *chosen.muted))
 
 
 def _listed(ids: Collection[int]) -> str:

@@ -31,6 +31,7 @@ from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import live as kinds
+from kraftool.reports.findings.mutes import MutedFinding
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.text.words import many
 
@@ -51,6 +52,8 @@ class Health:
     """The reason why the committed metadata could not be read. Empty if it was read or not wanted
     (--quorum-only), and if no node was reached."""
     findings: tuple[Finding, ...]
+    muted: tuple[MutedFinding, ...] = ()
+    """The findings that --mute left out."""
 
     @property
     @in_json_before("commits_per_second")

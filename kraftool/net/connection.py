@@ -224,6 +224,12 @@ class Connection:
     def is_open(self) -> bool:
         return self._ended is None
 
+    @property
+    def certificate(self) -> bytes | None:
+        """The node's own certificate, as DER; None without TLS."""
+        tls = self._writer.get_extra_info("ssl_object")
+        return None if tls is None else tls.getpeercert(binary_form=True)
+
     async def request(
         self,
         name: str,

@@ -74,7 +74,7 @@ class ControllerMetrics:
         ):
             name = _QUEUE + name
             for quantile, ms in spent.quantiles():
-                yield MetricSample(name, "gauge", text, ms, f'{{quantile="{quantile}"}}')
+                yield MetricSample(name, "gauge", text, ms, (("quantile", str(quantile)),))
             yield MetricSample(f"{name}_count", "counter", f"{text}: how many", spent.count)
             yield MetricSample(f"{name}_max", "gauge", f"{text}: the most", spent.most_ms)
 

@@ -38,7 +38,7 @@ def metadata_samples(runner: Runner, standby: Standby) -> Iterator[MetricSample]
         for name, finalized in sorted(features.finalized.items()):
             yield MetricSample(
                 f"{_LOADER}finalizedlevel", "gauge", "The finalized level of a feature",
-                finalized, f'{{featurename="{name}"}}',
+                finalized, (("featurename", name),),
             )  # fmt: skip
     if snapshotting is not None:
         yield MetricSample(

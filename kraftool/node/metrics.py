@@ -44,7 +44,7 @@ class MetricSample(NamedTuple):
     """gauge or counter."""
     help: str
     value: float
-    labels: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 def state_name(raft: Raft) -> str:
@@ -153,7 +153,7 @@ class RaftMetrics:
         for state in states:
             yield MetricSample(
                 f"{_PREFIX}current_state", "gauge", "1 for the state that the node is in",
-                float(state == now), f'{{state="{state}"}}',
+                float(state == now), (("state", state),),
             )  # fmt: skip
         counters = (
             ("append_records_total", "Records appended as the leader", self._appended),
@@ -183,22 +183,9 @@ def samples_of(guests: Guests) -> Iterator[MetricSample]:
         yield MetricSample(
             f"{OWN_PREFIX}connections_refused_total", "counter",
             "Connections that were refused, by the limit that they were over",
-            guests.refused[refusal], f'{{limit="{refusal}"}}',
+            guests.refused[refusal], (("limit", str(refusal)),),
         )  # fmt: skip
 
 
 def _id(value: int | None) -> int:
     return NO_ID if value is None else value
-
-
-def exposition(samples: Iterator[MetricSample]) -> bytes:
-    """Samples in Prometheus' text format."""
-    lines: list[str] = []
-    before = ""
-    for sample in samples:
-        if sample.name != before:
-            lines.append(f"# HELP {sample.name} {sample.help}")
-            lines.append(f"# TYPE {sample.name} {sample.kind}")
-            before = sample.name
-        lines.append(f"{sample.name}{sample.labels} {sample.value:.10g}")
-    return ("\n".join(lines) + "\n").encode()

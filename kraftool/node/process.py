@@ -21,6 +21,7 @@ from kraftool.decoders.codec import Value
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net.connection import Connection, connect
 from kraftool.net.guests import Limits, Listener
+from kraftool.net.metrics_http import MetricsServer
 from kraftool.net.server import Peer, Server
 from kraftool.node.active import controller_of
 from kraftool.node.authorization import FirstLoad, authorization_of
@@ -36,8 +37,7 @@ from kraftool.node.identity import (
     refuse_observing,
 )
 from kraftool.node.metadata_metrics import metadata_samples
-from kraftool.node.metrics import MetricSample, RaftMetrics, exposition, samples_of
-from kraftool.node.metrics_http import MetricsServer
+from kraftool.node.metrics import MetricSample, RaftMetrics, samples_of
 from kraftool.node.narration import Narration, say
 from kraftool.node.options import NodeOptions
 from kraftool.node.peers import Peers
@@ -222,8 +222,11 @@ async def _run(
             if of_controller is not None:
                 yield from of_controller.samples(runner.raft)
 
+        from kraftool.net.metrics_page import page_of
+        from kraftool.node.metrics_page import SampleCollector
+
         page = MetricsServer(
-            lambda: exposition(samples()),
+            partial(page_of, SampleCollector(samples)),
             is_ready=lambda: is_caught_up(runner.raft, standby.image()),
         )
         port = await page.start(*options.metrics)

@@ -60,14 +60,14 @@ class VoterCalls:
             yield MetricSample(
                 OWN_PREFIX + "voter_connected", "gauge",
                 "1 if this voter reached the other voter at its last call",
-                float(calls.is_connected), f'{{voter="{voter}"}}',
+                float(calls.is_connected), (("voter", str(voter)),),
             )  # fmt: skip
         for voter, calls in others:
             age_ms = NEVER if calls.answered is None else round((now - calls.answered) * 1000)
             yield MetricSample(
                 OWN_PREFIX + "voter_last_answer_age_ms", "gauge",
                 "Milliseconds since the other voter last answered a call; -1 if it never did",
-                age_ms, f'{{voter="{voter}"}}',
+                age_ms, (("voter", str(voter)),),
             )  # fmt: skip
 
     async def _call_for_ever(self) -> None:

@@ -9,6 +9,7 @@ from kraftool.client.cluster_health import ClusterHealth
 from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
 from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.mutes import MutedFinding
 from kraftool.watching.checkup import MetadataHealth
 from kraftool.watching.judging import Statement
 from kraftool.watching.picture import ObservedElection, WatchEvent
@@ -77,6 +78,8 @@ class WatchDocument:
     read."""
     cluster_findings: tuple[Finding, ...]
     """The problems of the brokers and partitions, or why they could not be read."""
+    muted: tuple[MutedFinding, ...] = ()
+    """The findings that --mute left out."""
 
     @property
     def rows(self) -> tuple[ReplicaStatus, ...]:
@@ -85,7 +88,10 @@ class WatchDocument:
 
 
 def watch_document(
-    report: QuorumReport, metadata: MetadataHealth | None = None, findings: Sequence[Finding] = ()
+    report: QuorumReport,
+    metadata: MetadataHealth | None = None,
+    findings: Sequence[Finding] = (),
+    muted: Sequence[MutedFinding] = (),
 ) -> WatchDocument:
     """The whole report. `metadata` and its findings are given if the leader's log was read."""
     assessment = report.assessment
@@ -109,6 +115,7 @@ def watch_document(
         statements=report.statements,
         cluster_health=None if metadata is None else metadata.cluster,
         cluster_findings=tuple(findings),
+        muted=tuple(muted),
     )
 
 

@@ -20,7 +20,7 @@ from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.picture import Picture
 from kraftool.watching.poll_history import Remembering
-from kraftool.watching.pool import Pool
+from kraftool.watching.pool import PATIENCE_S, Pool
 from kraftool.watching.sources import Sources
 
 Shown = Callable[[Picture], None]
@@ -32,10 +32,13 @@ _POLL_S = 0.8
 class Watcher:
     """Watches the sources. One run at a time."""
 
-    def __init__(self, sources: Sources, *, interval_s: float = 1.0) -> None:
+    def __init__(
+        self, sources: Sources, *, interval_s: float = 1.0, patience_s: float | None = PATIENCE_S
+    ) -> None:
+        """`patience_s`: how long a picture waits for a node; None for as long as its timeout."""
         self.sources = sources
         self.interval_s = interval_s
-        self._pool = Pool()
+        self._pool = Pool(patience_s=patience_s)
         self._shown_s: float | None = None
         """When the last picture was made."""
         self._directories = [DirectoryWatch(directory) for directory in sources.directories]

@@ -12,6 +12,7 @@ from kraftool.client.checking import check_until
 from kraftool.client.expectations import expecting
 from kraftool.client.health import Health, health
 from kraftool.client.model import QuorumView
+from kraftool.reports.findings.mutes import FindingFilter
 from tests.client.views import NOW, described, gone, node, replica, view, well
 
 CODE = "KT-LIVE-UNEXPECTED-VOTERS"
@@ -44,10 +45,10 @@ def test_an_ignored_finding_is_left_out_also_of_the_verdict() -> None:
     report = health(well(mark=90, at=NOW - 1500), now)
     codes = {finding.code for finding in report.findings}
     assert not report.is_well
-    ignored = expecting(report, ignored=codes)
+    ignored = expecting(report, left_out=FindingFilter(ignored_codes=frozenset(codes)))
     assert ignored.findings == ()
     assert ignored.is_well
-    assert expecting(_healthy(), (1, 2), ignored=(CODE,)).is_well
+    assert expecting(_healthy(), (1, 2), FindingFilter(ignored_codes=frozenset({CODE}))).is_well
 
 
 def test_it_waits_until_the_quorum_is_healthy_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,9 @@ from kraftool.client.change import Check, CheckResult
 from kraftool.client.model import QuorumView
 from kraftool.client.stopping import StopPermission, StopVerdict, ask_may_stop
 from kraftool.client.voter_calls import call_checks
-from kraftool.node.metrics import MetricSample, exposition
-from kraftool.node.metrics_http import MetricsServer
+from kraftool.net.metrics_http import MetricsServer
+from kraftool.node.metrics import MetricSample
+from kraftool.node.metrics_page import exposition
 from kraftool.raft.names import Endpoint
 from tests.client.views import NOW, described, gone, node, replica, view, well
 from tests.support.ports import HOST, free_ports
@@ -26,17 +27,17 @@ Calls = Mapping[int, Mapping[int, int | None]]
 call failed and it never did; below 0 if the last call failed after an answer so long ago."""
 
 
-def _page(calls: Mapping[int, int | None]) -> bytes:
+def _page(calls: Mapping[int, int | None], accept: str = "") -> tuple[bytes, str]:
     connected, age = "kraftool_node_voter_connected", "kraftool_node_voter_last_answer_age_ms"
     samples = [
-        MetricSample(name, "gauge", "", value, f'{{voter="{voter}"}}')
+        MetricSample(name, "gauge", "", value, (("voter", str(voter)),))
         for voter, age_ms in calls.items()
         for name, value in (
             (connected, age_ms is not None and age_ms >= 0),
             (age, -1 if age_ms is None else abs(age_ms)),
         )
     ]
-    return exposition(iter(samples))
+    return exposition(iter(samples)), "text/plain"
 
 
 def _checks(calls: Calls, now: QuorumView | None = None, node_id: int = 1) -> list[Check]:
@@ -116,7 +117,7 @@ def test_may_stop_says_no_where_the_quorum_itself_looks_well(
             return next(self.looks)
 
     async def run(calls: Mapping[int, int | None]) -> StopPermission:
-        server = MetricsServer(lambda: _page(calls), is_ready=lambda: True)
+        server = MetricsServer(partial(_page, calls), is_ready=lambda: True)
         metrics = {2: Endpoint(HOST, await server.start(HOST, 0))}
         target: Any = Target()
         asking = ask_may_stop(target, 3, wait_s=0, waiting=pytest.fail, metrics=metrics)

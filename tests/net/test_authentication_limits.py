@@ -108,7 +108,7 @@ def test_who_waits_for_too_long_makes_room_for_a_login(caplog: pytest.LogCapture
     caplog.set_level("INFO", "kraftool.net")
     limits = Limits(max_authenticating_per_ip=3, authentication_s=0.5)
 
-    async def run() -> dict[str, float]:
+    async def run() -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
         async with serving(security=SASL, limits=limits) as (server, where):
             with crowd(where, 10):
                 await until(lambda: refused(server, ConnectionLimit.AUTHENTICATING_PER_IP) == 7)
@@ -117,18 +117,18 @@ def test_who_waits_for_too_long_makes_room_for_a_login(caplog: pytest.LogCapture
                 assert server.guests.authenticating == 0, "a login that is over does not count"
                 assert server.connections == 5
                 shown = {
-                    metric_sample.name + metric_sample.labels: metric_sample.value
-                    for metric_sample in samples_of(server.guests)
+                    (sample.name, sample.labels): sample.value
+                    for sample in samples_of(server.guests)
                 }
                 for login in logins:
                     await login.close()
                 return shown
 
     shown = asyncio.run(run())
-    assert shown["kraftool_node_connections"] == 5
-    assert shown["kraftool_node_connections_authenticating"] == 0
-    name = 'kraftool_node_connections_refused_total{limit="max_authenticating_per_ip"}'
-    assert shown[name] == 7
+    assert shown["kraftool_node_connections", ()] == 5
+    assert shown["kraftool_node_connections_authenticating", ()] == 0
+    limit = (("limit", "max_authenticating_per_ip"),)
+    assert shown["kraftool_node_connections_refused_total", limit] == 7
     fields: list[dict[str, Any]] = [vars(record)["fields"] for record in caplog.records]
     reasons = {field["reason"] for field in fields}
     assert "more than max_authenticating_per_ip (3)" in reasons

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kraftool.decoders.framing import encode_record
-from kraftool.node.metrics import exposition
+from kraftool.node.metrics_page import exposition
 from kraftool.node.raft_wait import RaftWait
 from kraftool.node.runner import Runner
 from kraftool.raft.events import Append

@@ -12,7 +12,7 @@ import pytest
 
 from kraftool.net.connection import connect
 from kraftool.node import voter_calls
-from kraftool.node.metrics import exposition
+from kraftool.node.metrics_page import exposition
 from kraftool.node.voter_calls import VoterCalls
 from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
 from kraftool.raft.raft import Raft

@@ -13,6 +13,7 @@ import pytest
 
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, seal
 from kraftool.decoders.segment import scan
+from kraftool.reports.findings.mutes import FindingFilter
 from kraftool.reports.fleet.document import audit_document
 from kraftool.reports.text.json_document import json_document
 from tests.support.places import FIXTURES
@@ -76,7 +77,8 @@ def by_each_command(item: AuditUnit, ignored_codes: tuple[str, ...] = ()) -> Aud
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(examine, "read_once", lambda *arguments, **options: None)
         patch.setattr(examine, "verify_logs", alone)
-        return examine.examine(item, ignored_codes)
+        left_out = FindingFilter(ignored_codes=frozenset(ignored_codes))
+        return examine.examine(item, left_out)
 
 
 def quorum(folder: Path, cluster_id: str = "") -> Path:

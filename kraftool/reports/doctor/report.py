@@ -6,7 +6,7 @@ tells better. It refuses to render.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.json_marks import Count, Hidden, in_json, in_json_before
@@ -23,6 +23,7 @@ from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter, MutedFinding
 from kraftool.reports.text import shell_text
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.voters.source_differences import home_cluster, is_foreign
@@ -92,6 +93,8 @@ class DoctorReport:
     """The names of the rules that looked."""
     ignored: Count = 0
     """The number of findings that --ignore left out."""
+    muted: tuple[MutedFinding, ...] = ()
+    """The findings that --mute left out."""
     unexamined: tuple[Unexamined, ...] = ()
     """The places that the rules could not examine. A report without findings is complete only if
     this is empty."""
@@ -137,7 +140,7 @@ class DoctorReport:
     @property
     def is_complete(self) -> bool:
         """True if nothing was left out: only then can a report without findings be a good one."""
-        return not (self.unexamined or self.ignored or self.not_given)
+        return not (self.unexamined or self.ignored or self.muted or self.not_given)
 
     @property
     def not_given(self) -> tuple[int, ...]:
@@ -149,10 +152,11 @@ class DoctorReport:
         return tuple(diagnosis.finding for diagnosis in self.rows)
 
 
-def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorReport:
+def diagnose(examination: Examination, left_out: FindingFilter = NOTHING_LEFT_OUT) -> DoctorReport:
     """Ask every rule, and put what they and the other reports say together."""
     diagnoses = [_runnable(diagnosis, examination) for diagnosis in _once(_all(examination))]
-    kept = [diagnosis for diagnosis in diagnoses if diagnosis.finding.code not in ignore]
+    chosen = left_out.sorted(diagnoses, lambda diagnosis: diagnosis.finding)
+    kept = chosen.kept
     sections = [
         DirectoryDiagnoses(
             path=directory.path, diagnoses=_in_order(kept, directory.path), examined=directory
@@ -193,7 +197,8 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         wiped=() if examination.live else (*wiped_voters(case), *emptied_directories(unread)),
         sections=tuple(sections),
         rules=tuple(rule.name for rule in rules()),
-        ignored=len(diagnoses) - len(kept),
+        ignored=chosen.ignored,
+        muted=chosen.muted,
         is_live=bool(examination.live),
         unexamined=tuple(unexamined(examination)),
         deeper_commands=tuple(

@@ -249,6 +249,8 @@ class FleetCounts:
     """The same by severity."""
     ignored: Count = 0
     """Findings that --ignore left out."""
+    muted: Count = 0
+    """Findings that --mute left out."""
     bytes_read: int = 0
     """Bytes that all tasks read."""
     task_seconds: float = 0.0

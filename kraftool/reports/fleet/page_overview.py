@@ -88,7 +88,7 @@ def status(audit: FleetAudit) -> Status:
 
 
 def _is_complete(counts: FleetCounts) -> bool:
-    return bool(counts.directories) and not (counts.undecoded or counts.ignored)
+    return bool(counts.directories) and not (counts.undecoded or counts.ignored or counts.muted)
 
 
 def overview(view: PageContext) -> Iterator[str]:
@@ -108,6 +108,8 @@ def overview(view: PageContext) -> Iterator[str]:
         yield " nothing is said about what lies there. "
     if counts.ignored:
         yield f"{counted(counts.ignored, 'finding')} left out by --ignore. "
+    if counts.muted:
+        yield f"{counted(counts.muted, 'finding')} left out by --mute. "
     yield "</p></section>\n"
     yield '<dl class="tiles">'
     for name, tile in _tiles(audit):

@@ -19,6 +19,7 @@ from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.findings.kinds import signatures
+from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.model import AUDIT, ClusterSummary, Divergence, FleetFinding
 from kraftool.reports.verify.snapshot_compare import between
@@ -62,6 +63,7 @@ class Compared:
     summary: ClusterSummary
     findings: tuple[FleetFinding, ...]
     ignored: int = 0
+    muted: int = 0
 
 
 def in_company(members: Sequence[AuditedDirectory]) -> list[AuditedDirectory]:
@@ -80,7 +82,7 @@ def _without(member: AuditedDirectory, code: str) -> AuditedDirectory:
     return replace(member, findings=kept, summary=summary)
 
 
-def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
+def compare(unit: ClusterUnit, left_out: FindingFilter = NOTHING_LEFT_OUT) -> Compared:
     """Compare the directories of a cluster. What goes wrong is a finding."""
     members = _in_order(unit)
     examination = together([])
@@ -106,7 +108,8 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
             unit.name, f"its nodes could not be compared: {type(error).__name__}"
         )
         fleet_findings.append(FleetFinding(finding=failure, paths=names, by=(AUDIT,)))
-    kept = [finding for finding in fleet_findings if finding.finding.code not in ignored_codes]
+    chosen = left_out.sorted(fleet_findings, lambda finding: finding.finding)
+    kept = list(chosen.kept)
     kept.sort(key=lambda finding: urgency_of(finding.finding))
     findings = tuple(replace(finding, cluster=unit.name) for finding in kept)
     summary = cluster_summary(
@@ -115,7 +118,8 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     return Compared(
         summary=replace(summary, directories=len(members)),
         findings=findings,
-        ignored=len(fleet_findings) - len(kept),
+        ignored=chosen.ignored,
+        muted=len(chosen.muted),
     )
 
 

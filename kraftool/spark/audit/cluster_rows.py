@@ -7,10 +7,11 @@ which too little is known: such a cluster comes back once they were read again.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from kraftool.reports.findings.mutes import FindingFilter
 from kraftool.spark.audit.cluster import ClusterUnit, Misplaced, compare, in_company
 from kraftool.spark.audit.examine import AuditedDirectory
 from kraftool.spark.audit.examined import key_text
@@ -30,7 +31,7 @@ from kraftool.spark.values import Row
 def compared(
     key: bytes,
     rows: Sequence[Row],
-    ignored_codes: Collection[str],
+    left_out: FindingFilter,
     misplaced: Misplaced,
     *,
     is_read: bool = False,
@@ -51,15 +52,18 @@ def compared(
         divergences=tuple(sorted(divergences, key=lambda divergence: divergence.first_offset)),
         misplaced=misplaced,
     )
-    yield from _rows(members, unit, ignored_codes)
+    yield from _rows(members, unit, left_out)
 
 
 def _rows(
-    members: Sequence[AuditedDirectory], unit: ClusterUnit, ignored_codes: Collection[str]
+    members: Sequence[AuditedDirectory], unit: ClusterUnit, left_out: FindingFilter
 ) -> Iterator[Row]:
-    result = compare(unit, ignored_codes)
-    counts = replace(of_cluster(result.summary), ignored=result.ignored)
-    sums = (replace(of_directory(member.summary), ignored=member.ignored) for member in members)
+    result = compare(unit, left_out)
+    counts = replace(of_cluster(result.summary), ignored=result.ignored, muted=result.muted)
+    sums = (
+        replace(of_directory(member.summary), ignored=member.ignored, muted=member.muted)
+        for member in members
+    )
     findings = [finding for member in members for finding in member.findings]
     findings += result.findings
     yield counts_row(reduce(both, sums, counts))

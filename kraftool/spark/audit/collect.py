@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.functions import col, expr
 
 from kraftool.arrow.search import DEPTH
+from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.document import Lists
 from kraftool.reports.fleet.model import FleetAudit, FleetCounts, LeftOut, RunSettings
@@ -37,7 +38,7 @@ class AuditRequest:
     roots: tuple[str, ...] = field(repr=False)
     depth: int = DEPTH
     storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    ignored_codes: frozenset[str] = frozenset()
+    left_out: FindingFilter = NOTHING_LEFT_OUT
     fail_on: str = "warning"
     most_findings: int = 1000
     most_clusters: int = 2000
@@ -82,12 +83,16 @@ def collect(
     rows: DataFrame,
 ) -> AuditRun:
     """Count everything and take the worst; `loose` are findings of no single cluster."""
-    kept = [finding for finding in loose if finding.finding.code not in wanted.ignored_codes]
-    findings = _findings(spark, rows, kept)
+    chosen = wanted.left_out.sorted(loose, lambda finding: finding.finding)
+    findings = _findings(spark, rows, chosen.kept)
     directories = rows_of(rows, AuditRowKind.DIRECTORY)
     divergences = rows_of(rows, AuditRowKind.DIVERGENCE)
     counts = reduce(both, collected(rows_of(rows, AuditRowKind.COUNTS), "held"), FleetCounts())
-    counts = replace(counts, ignored=counts.ignored + len(loose) - len(kept))
+    counts = replace(
+        counts,
+        ignored=counts.ignored + chosen.ignored,
+        muted=counts.muted + len(chosen.muted),
+    )
     by_code = FindingsByCode(findings)
     counts = by_code.added_to(counts)
     clusters = rows_of(rows, AuditRowKind.CLUSTER)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kraftool.arrow.fleet import FleetFile
@@ -27,6 +27,7 @@ from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
+from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, FleetFinding
 from kraftool.reports.verify.log import LogVerification, verify_logs
 from kraftool.reports.verify.log_states import LogStates
@@ -52,6 +53,7 @@ class AuditedDirectory:
     summary: DirectorySummary
     findings: tuple[FleetFinding, ...] = ()
     ignored: int = 0
+    muted: int = 0
     examined: ExaminedDirectory | None = None
     """Light: without state, and with elections alone of its log."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()
@@ -73,18 +75,22 @@ class _BytesRead:
         self._last[name] = position
 
 
-def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> AuditedDirectory:
+def examine(
+    files: Sequence[FleetFile], left_out: FindingFilter = NOTHING_LEFT_OUT
+) -> AuditedDirectory:
     """Let all commands look at a directory, all of whose files these are. Nothing is raised."""
     directory = files[0].directory
     began = time.monotonic()
-    merge = FindingMerge(directory.name, ignored_codes)
+    merge = FindingMerge(directory.name, left_out)
     progress = _BytesRead()
     try:
         with without_collector(), on_disk(files) as here:
             for problem in here.problems:
                 unread = dir_kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
                 merge.add(AUDIT, unread)
-            audited = replace(_looked(files, here.path, merge, progress), findings=merge.findings())
+            audited = replace(
+                _looked(files, here.path, merge, progress), findings=merge.sorted().kept
+            )
             if here.path != here.shown:
                 audited = _told_as(audited, here.shown_text)
     except Exception as error:
@@ -92,14 +98,15 @@ def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> 
         # hold data.
         name = error.message if isinstance(error, KraftoolError) else type(error).__name__
         merge.add(AUDIT, kinds.FAILED.at(directory.name, f"it could not be examined: {name}"))
-        audited = AuditedDirectory(summary=begun(directory), findings=merge.findings())
+        audited = AuditedDirectory(summary=begun(directory), findings=merge.sorted().kept)
     summary = replace(
         audited.summary,
         finding_counts=counted(audited.findings),
         bytes_read=max(progress.total, audited.summary.size),
         seconds=round(time.monotonic() - began, 3),
     )
-    return replace(audited, summary=summary, ignored=merge.ignored)
+    chosen = merge.sorted()
+    return replace(audited, summary=summary, ignored=chosen.ignored, muted=len(chosen.muted))
 
 
 def _looked(

@@ -17,6 +17,7 @@ from pyspark.storagelevel import StorageLevel
 
 from kraftool.arrow.splits import packed
 from kraftool.arrow.untyped import pa
+from kraftool.reports.findings.mutes import FindingFilter
 from kraftool.spark.audit.examine import AuditedDirectory, examine
 from kraftool.spark.audit.log_families import NO_TRACES, Kin
 from kraftool.spark.audit.roots import AuditUnit, size_of
@@ -42,14 +43,14 @@ class Examined:
         self,
         spark: SparkSession,
         units: Sequence[AuditUnit],
-        ignored_codes: frozenset[str],
+        left_out: FindingFilter,
         begin: BeginStage,
     ) -> None:
         self._spark = spark
         self.cores = parallelism(spark)
         tasks = deal(units, self.cores)
         begin("read", [*map(len, tasks)])
-        task = partial(_examine_all, ignored_codes=ignored_codes)
+        task = partial(_examine_all, left_out=left_out)
         self.frame = rows_of(spark, tasks, task, _COLUMNS).persist(StorageLevel.DISK_ONLY)
         """The rows of all tasks, kept on the workers' disks."""
         table = self.frame.select("number", "kin").toArrow()
@@ -101,9 +102,9 @@ def deal(units: Sequence[AuditUnit], cores: int) -> list[list[NumberedUnit]]:
     return list(packed(numbered, share))
 
 
-def _examine_all(task: Sequence[NumberedUnit], ignored_codes: frozenset[str]) -> Iterator[Row]:
+def _examine_all(task: Sequence[NumberedUnit], left_out: FindingFilter) -> Iterator[Row]:
     for number, unit in task:
-        audited = examine(unit, ignored_codes)
+        audited = examine(unit, left_out)
         held = _kin(audited), audited.traces, replace(audited, traces=NO_TRACES)
         yield number, *map(pickle.dumps, held)
 

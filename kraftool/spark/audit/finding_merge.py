@@ -6,11 +6,12 @@ to change what a command says.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from kraftool.reports.doctor.model import Diagnosis, Evidence
 from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter, SortedFindings
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.model import FleetFinding
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
@@ -28,9 +29,8 @@ class FindingMerge:
     """Collects the findings of one directory."""
 
     directory: str
-    ignored_codes: Collection[str] = ()
+    left_out: FindingFilter = NOTHING_LEFT_OUT
     _found: dict[Key, FleetFinding] = field(default_factory=dict)
-    _ignored: set[Key] = field(default_factory=set)
 
     def add(
         self,
@@ -41,9 +41,6 @@ class FindingMerge:
     ) -> None:
         """Take a finding of a command."""
         key = key_of(finding)
-        if finding.code in self.ignored_codes:
-            self._ignored.add(key)
-            return
         known = self._found.get(key)
         if known is None:
             self._found[key] = FleetFinding(
@@ -62,11 +59,6 @@ class FindingMerge:
                 commands=known.commands or commands,
             )
 
-    @property
-    def ignored(self) -> int:
-        """Return how many findings were left out."""
-        return len(self._ignored)
-
     def add_all(self, by: str, findings: Iterable[Finding]) -> None:
         for finding in findings:
             self.add(by, finding)
@@ -75,9 +67,10 @@ class FindingMerge:
         for diagnosis in diagnoses:
             self.add(by, diagnosis.finding, diagnosis.evidence, diagnosis.commands)
 
-    def findings(self) -> tuple[FleetFinding, ...]:
-        """All of them, the most urgent first."""
-        return tuple(sorted(self._found.values(), key=lambda finding: urgency_of(finding.finding)))
+    def sorted(self) -> SortedFindings[FleetFinding]:
+        """All of them, the most urgent first, without those that are left out."""
+        found = sorted(self._found.values(), key=lambda finding: urgency_of(finding.finding))
+        return self.left_out.sorted(found, lambda finding: finding.finding)
 
 
 def counted(findings: Iterable[FleetFinding]) -> FindingCounts:

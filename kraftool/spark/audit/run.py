@@ -47,7 +47,7 @@ def audit(
     job = ListingJob(lambda: spark)
     audit_items = find(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
     with ExitStack() as kept:
-        examined = Examined(spark, audit_items.units, wanted.ignored_codes, begin)
+        examined = Examined(spark, audit_items.units, wanted.left_out, begin)
         kept.callback(examined.frame.unpersist)
         begin("compare", ())
         homes = belonging(examined)
@@ -60,7 +60,7 @@ def audit(
             master=spark.conf.get("spark.master", "") or "",
             cores=examined.cores,
             fail_on=wanted.fail_on,
-            ignored_codes=tuple(sorted(wanted.ignored_codes)),
+            ignored_codes=tuple(sorted(wanted.left_out.ignored_codes)),
             kraftool_version=__version__,
             spark_version=spark.version,
             started_at=int(began * 1000),
@@ -82,7 +82,7 @@ def _compared(
     Most logs are compared by what was seen when they were examined. The others are read again.
     """
     keys = {number: homes.cluster_of[member.name] for number, member in examined.members.items()}
-    task = partial(compared, ignored_codes=wanted.ignored_codes, misplaced=homes.misplaced)
+    task = partial(compared, left_out=wanted.left_out, misplaced=homes.misplaced)
     columns, none = ("number", "audited"), "CAST(NULL AS BINARY) AS divergence"
     members = examined.keyed(keys, *columns).selectExpr("*", none)
     tasks = examined.tasks_for(len(set(keys.values())))

@@ -13,6 +13,7 @@ from kraftool.reports.doctor.model import Diagnosis
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
 from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.mutes import FindingFilter
 from tests.reports.state_logs import config
 from tests.reports.voter_cases import (
     FOOTER,
@@ -178,7 +179,8 @@ def state(path: Path, *records: Record, stamp: int = STAMP) -> Path:
 
 def doctor(*paths: Path, ignore: Sequence[str] = ()) -> DoctorReport:
     locations, findings = locations_of([str(path) for path in paths])
-    report = diagnose(examine(locations, findings), ignore)
+    left_out = FindingFilter(ignored_codes=frozenset(ignore))
+    report = diagnose(examine(locations, findings), left_out)
     assert_pasteable(command for _, command in report.commands)
     assert_pasteable(report.deeper_commands)
     for section in report.sections:

@@ -204,6 +204,37 @@ ENDPOINT = _kind(
     "if it is: set its advertised.listeners and restart it, or report the new endpoint to the"
     " leader with kraftool quorum endpoints",
 )
+ENDPOINT_NOBODY = _kind(
+    "ENDPOINT-NOBODY",
+    _WARNING,
+    "No node answers at an address that the metadata records for one. The node runs, but clients"
+    " and other nodes are sent to that address.",
+    "check that the node listens at this address, and the network on the way. Correct"
+    " advertised.listeners if the address is wrong; kraftool quorum endpoints corrects a voter's",
+)
+ENDPOINT_OTHER = _kind(
+    "ENDPOINT-OTHER",
+    _ERROR,
+    "Another node answers at an address that the metadata records for a node. It has another id, or"
+    " is of another cluster, or a broker listens there in place of a controller.",
+    "find out which process listens there. Correct the address in advertised.listeners, in DNS or"
+    " in the load balancer",
+)
+CERTIFICATE_EXPIRES = _kind(
+    "CERTIFICATE-EXPIRES",
+    _WARNING,
+    "The certificate of a listener is valid for less than two weeks. After that clients and other"
+    " nodes refuse the connection: a voter without valid certificate cannot take part.",
+    "renew the certificate now. Kafka reloads a keystore when its config is altered, and at a"
+    " restart",
+)
+CERTIFICATE_EXPIRED = _kind(
+    "CERTIFICATE-EXPIRED",
+    _ERROR,
+    "The certificate of a listener has expired. Connections that are open stay, and no new one is"
+    " accepted by clients and other nodes.",
+    "renew the certificate, and restart the node or reload its keystore",
+)
 FALSE_UPGRADE = _kind(
     "FALSE-UPGRADE",
     _WARNING,

@@ -14,15 +14,16 @@ from kraftool.decoders.errors import KraftoolError
 
 _LONGEST_HEAD = 8 << 10
 _PATIENCE_S = 5.0
-_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_TYPE = "text/plain; charset=utf-8"
+
+Page = Callable[[str], tuple[bytes, str]]
+"""Takes the Accept header of a scrape, and returns the page and its type."""
 
 
 class MetricsServer:
     """Serves what a function gives."""
 
-    def __init__(
-        self, page: Callable[[], bytes], is_ready: Callable[[], bool] = lambda: True
-    ) -> None:
+    def __init__(self, page: Page, is_ready: Callable[[], bool] = lambda: True) -> None:
         """`is_ready`: whether /ready says so; /health does as long as anybody answers."""
         self._page, self._is_ready = page, is_ready
         self._server: asyncio.Server | None = None
@@ -61,7 +62,7 @@ class MetricsServer:
             return _response("405 Method Not Allowed", b"only GET\n")
         match words[1].split(b"?", 1)[0]:
             case b"/metrics":
-                page = _response("200 OK", self._page())
+                page = _response("200 OK", *self._page(_accepted(head)))
             case b"/health":
                 page = _response("200 OK", b"ok\n")
             case b"/ready" if self._is_ready():
@@ -73,9 +74,18 @@ class MetricsServer:
         return page if words[0] == b"GET" else page.split(b"\r\n\r\n", 1)[0] + b"\r\n\r\n"
 
 
-def _response(status: str, body: bytes) -> bytes:
+def _accepted(head: bytes) -> str:
+    """The Accept header: Prometheus says in it that it takes OpenMetrics."""
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"accept":
+            return value.strip().decode("latin-1")
+    return ""
+
+
+def _response(status: str, body: bytes, content_type: str = _TYPE) -> bytes:
     head = (
-        f"HTTP/1.1 {status}\r\nContent-Type: {_TYPE}\r\nContent-Length: {len(body)}\r\n"
+        f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
         "Connection: close\r\n\r\n"
     )
     return head.encode() + body

@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
@@ -49,27 +50,28 @@ def apart(*arguments: object, timeout: float | None = PATIENCE_S) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr.decode())
 
 
+def here(monkeypatch: pytest.MonkeyPatch, *arguments: object, stdin: bytes = b"") -> Ran:
+    """Run kraftool in this process, as the console script does."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape")
+    err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["kraftool", *map(str, arguments)])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    code = 0
+    try:
+        main()
+    except SystemExit as ending:
+        code = ending.code if isinstance(ending.code, int) else 0
+    out.flush()
+    err.flush()
+    json_contract.hold([*map(str, arguments)], out.buffer.getvalue())
+    assert_no_placeholder_printed(out.buffer.getvalue().decode(errors="replace"))
+    assert_no_placeholder_printed(err.buffer.getvalue().decode())
+    return Ran(code, out.buffer.getvalue(), err.buffer.getvalue().decode())
+
+
 @pytest.fixture
 def kraftool(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run kraftool with these arguments, as the console script does."""
-
-    def run(*arguments: object, stdin: bytes = b"") -> Ran:
-        out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape")
-        err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-        monkeypatch.setattr(sys, "argv", ["kraftool", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(sys, "stderr", err)
-        code = 0
-        try:
-            main()
-        except SystemExit as ending:
-            code = ending.code if isinstance(ending.code, int) else 0
-        out.flush()
-        err.flush()
-        json_contract.hold([*map(str, arguments)], out.buffer.getvalue())
-        assert_no_placeholder_printed(out.buffer.getvalue().decode(errors="replace"))
-        assert_no_placeholder_printed(err.buffer.getvalue().decode())
-        return Ran(code, out.buffer.getvalue(), err.buffer.getvalue().decode())
-
-    return run
+    """Run kraftool with these arguments, in this process."""
+    return partial(here, monkeypatch)

@@ -43,6 +43,11 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("KRAFTOOL_HYPOTHESIS", "dev"))
 
+# Some machines have Python write no bytecode. Each of the thousands of processes that tests start
+# would compile all its modules again, and each worker every file of tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # The settings of each Spark that tests start, also by a command as a user types it.
 os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).resolve().parent / "spark" / "conf"))
 

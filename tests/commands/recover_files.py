@@ -20,7 +20,7 @@ from typing import Any
 from kraftool.repair.plan import Plan
 from kraftool.repair.plan_yaml import plan_to_yaml
 from tests.commands.conftest import Ran
-from tests.support.json_contract import validator
+from tests.support.json_contract import hold_document
 from tests.support.places import ROOT
 
 _DEADLY = """
@@ -47,7 +47,7 @@ def written(plan: Plan, folder: Path) -> Path:
 def fitting(text: str) -> Any:
     """A document that is what its schema says."""
     document = json.loads(text)
-    validator("recover").validate(document)
+    hold_document("recover", document)
     return document
 
 

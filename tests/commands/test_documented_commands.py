@@ -2,7 +2,8 @@
 
 The directories are those of three controllers and a broker, which real Kafka wrote. Commands that
 ask running nodes run in tests/interop/test_live_reports.py, those of the README in
-test_docs.py, those of the help in test_help.py.
+test_docs.py, those of the help in test_help.py, and pipelines in
+tests/spark/test_documented_pipelines.py.
 """
 
 from __future__ import annotations
@@ -36,15 +37,11 @@ ELSEWHERE = {
 """What requires more than this machine has, and the tests that run it."""
 CODES = {
     "kraftool dump-log /var/lib/kafka/data --follow": 130,
-    "kraftool pipeline stream '/mnt/controllers/*/data'": 130,
-    "kraftool pipeline stream /var/lib/kafka/data": 130,
     "kraftool simulate-election node-1/data node-2/data node-3/data --down 2 --wipe 3": 1,
 }
 """Exit codes other than 0: a finding in these directories, or Ctrl-C."""
 INTERRUPTED = {
     "kraftool dump-log /var/lib/kafka/data --follow": "159",
-    "kraftool pipeline stream '/mnt/controllers/*/data'": "LeaderChange",
-    "kraftool pipeline stream /var/lib/kafka/data": "LeaderChange",
     "kraftool node run --config server.properties --role voter --witness": "INFO started",
     "kraftool node run --config /etc/kafka/server.properties --role voter": "INFO started",
 }
@@ -59,7 +56,8 @@ TYPED: dict[str, Steps] = {
 """What requires a terminal: what is typed, once the screen shows what."""
 
 
-def _shown(document: Path, pipelines: bool) -> list[Example]:
+def shown(document: Path, *, pipelines: bool) -> list[Example]:
+    """The commands of a document that are run with it: pipelines, or all others."""
     return [
         example
         for example in examples(document)
@@ -71,7 +69,7 @@ def _shown(document: Path, pipelines: bool) -> list[Example]:
 
 
 WITH_COMMANDS = [
-    path.name for path in sorted((ROOT / "docs").glob("*.md")) if _shown(path, pipelines=False)
+    path.name for path in sorted((ROOT / "docs").glob("*.md")) if shown(path, pipelines=False)
 ]
 
 
@@ -143,10 +141,11 @@ def _run(example: Example, machine: Machine) -> tuple[int, str]:
     return machine.run(example.line)
 
 
-def _check(document: str, pipelines: bool, folder: Path, fixtures: Path) -> None:
-    hosts = Hosts(folder, fixtures)
+@pytest.mark.parametrize("document", WITH_COMMANDS)
+def test_the_commands_of_a_document_run(document: str, fixtures_dir: Path, tmp_path: Path) -> None:
+    hosts = Hosts(tmp_path, fixtures_dir)
     wrong = []
-    for example in _shown(ROOT / "docs" / document, pipelines):
+    for example in shown(ROOT / "docs" / document, pipelines=False):
         machine = hosts.of(example.host)
         if "kraftool format" in example.line:  # of a directory that is not there yet
             shutil.rmtree(machine.place("/var/lib/kafka/data"), ignore_errors=True)
@@ -154,17 +153,6 @@ def _check(document: str, pipelines: bool, folder: Path, fixtures: Path) -> None
         if code != CODES.get(example.line, 0):
             wrong.append(f"{example}\nexit code {code}\n{printed[-1000:]}")
     assert not wrong, "\n\n".join(wrong)
-
-
-@pytest.mark.parametrize("document", WITH_COMMANDS)
-def test_the_commands_of_a_document_run(document: str, fixtures_dir: Path, tmp_path: Path) -> None:
-    _check(document, pipelines=False, folder=tmp_path, fixtures=fixtures_dir)
-
-
-@pytest.mark.slow
-@pytest.mark.spark
-def test_the_pipelines_of_their_document_run(fixtures_dir: Path, tmp_path: Path) -> None:
-    _check("pipelines.md", pipelines=True, folder=tmp_path, fixtures=fixtures_dir)
 
 
 def test_what_runs_elsewhere_is_there() -> None:

@@ -22,7 +22,7 @@ from tests.client.test_observing import FOLDER
 from tests.commands.live_leader import OPTIONS, live_leader
 from tests.commands.test_secrets import assert_no_secret
 from tests.reports.doctor.cases import broker, partition, snapshot, state, topic
-from tests.support.json_contract import validator
+from tests.support.json_contract import hold_document
 from tests.support.places import PARTITION
 from tests.tui.recording import pictures
 
@@ -53,7 +53,7 @@ def test_the_documents_of_directories_and_of_live_quorums(
     assert rows[0]["directoryEndOffset"] == "224"
     for name in ("healthy", "leader-killed", "no-leader", "uncommitted-voter"):
         for picture in pictures(name):
-            validator("watch").validate(json_object(watch_document(quorum_report(picture))))
+            hold_document("watch", json_object(watch_document(quorum_report(picture))))
 
 
 @pytest.mark.parametrize("arguments", [(), ("-o", "json")])
@@ -82,7 +82,7 @@ def test_partitions_without_a_leader_are_shown_and_end_with_1(
     assert ran.code == 1
     assert "✖ 0 of 1 broker active; 1 partition of 1 topic: 1 offline" in ran.text
     assert "✖ 1 partition without a leader until broker 11 is back (no  error KT-SIG" in ran.text
-    validator("watch").validate(document)
+    hold_document("watch", document)
     assert document["clusterHealth"]["offlinePartitionCount"] == 1
     severities = {one["code"]: one["severity"] for one in document["clusterFindings"]}
     assert severities["KT-SIG-OFFLINE"] == "error"

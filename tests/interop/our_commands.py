@@ -7,9 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from tests.support import command_server
+from tests.support.json_contract import hold_document
 from tests.support.places import ROOT
 
 
@@ -26,6 +25,5 @@ def document(*arguments: object, code: int = 0) -> Any:
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     parsed = json.loads(done.stdout)
-    schema = json.loads((ROOT / f"docs/schemas/{arguments[0]}.json").read_text())
-    Draft202012Validator(schema).validate(parsed)
+    hold_document(str(arguments[0]), parsed)
     return parsed

@@ -11,7 +11,6 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +45,22 @@ def _target(node: Node) -> Target:
 def _until(holds: Callable[[Any], object], *arguments: object, code: int = 0) -> Any:
     """What a command says as JSON, once it ends with this exit code and says this."""
 
-    def probe() -> Any:
-        with suppress(AssertionError):  # it ends otherwise as yet
-            report = document(*arguments, code=code)
-            return report if holds(report) else None
-        return None
+    last: object = None
 
-    return kafka.wait_for(f"{arguments[0]} to end with {code}", probe, every=0.3)
+    def probe() -> Any:
+        nonlocal last
+        try:
+            last = report = document(*arguments, code=code)
+        except AssertionError as error:  # it ends otherwise as yet
+            last = error
+            return None
+        return report if holds(report) else None
+
+    try:
+        return kafka.wait_for(f"{arguments[0]} to end with {code}", probe, every=0.3)
+    except kafka.KafkaFailed as failure:
+        failure.add_note(f"the last answer: {last}"[:5000])
+        raise
 
 
 def _codes(document: Any) -> set[str]:

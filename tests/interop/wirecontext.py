@@ -68,8 +68,11 @@ _NOT_FROM_HERE = re.compile(
     r"|snapshotId=SnapshotId\(endOffset=\d)"
 )
 _FETCHED = re.compile(
-    r"Received inbound message InboundResponse\(.*data=Fetch\w*Data\(.*errorCode=0"
+    r"Received inbound message InboundResponse\(.*data=Fetch\w*Data\(.*?"
+    r"partitions=\[Partition\w+\(\w+=0, errorCode=(?:0|98), .*?"
+    r"currentLeader=LeaderIdAndEpoch\(leaderId=\d+, leaderEpoch=(\d+)\)"
 )
+"""98: the leader has the snapshot no more, which counts as an answer, too."""
 _FETCH_SENT = re.compile(r"Sent outbound request: .*fetchOffset=(\d+), lastFetchedEpoch=(\d+)")
 _VOTE_SENT = re.compile(r"Sent outbound request: .*lastOffsetEpoch=(\d+), lastOffset=(\d+)")
 _TRUNCATED = re.compile(r"Truncated to offset (\d+) ")
@@ -106,6 +109,7 @@ def read(text: str) -> list[Taken]:
     """All requests in one node's log, over all its runs."""
     state, requests = copy.deepcopy(_NOTHING), []
     pending: list[Taken] = []
+    fetched: int | None = None
     for line in text.splitlines():
         if snapshot := _SNAPSHOT.search(line):
             state["snapshots"].append([int(snapshot[1]), int(snapshot[2])])
@@ -118,6 +122,8 @@ def read(text: str) -> list[Taken]:
         if matched is None:
             continue
         at_ms, _, message = int(matched[1]), matched[2], matched[3]
+        if message.startswith("Received inbound message"):
+            fetched = _fetched_epoch(message)
         if taken := _IN.match(message):
             for request in pending:
                 request.waited = True
@@ -146,10 +152,20 @@ def read(text: str) -> list[Taken]:
                     break
         else:
             _note(state, message)
+            # An answer of an earlier epoch is passed over. Of one by which the node finds its
+            # leader, the transition is in the log after the answer.
+            if state["role"] == "Follower" and fetched == state["epoch"]:
+                state["fetched"] = True
             if message.startswith(_ENDS_A_WAIT):
                 for request in pending:
                     request.waited = True
     return requests
+
+
+def _fetched_epoch(message: str) -> int | None:
+    """The epoch of the leader that answered a fetch, if this is such an answer."""
+    match = _FETCHED.match(message)
+    return None if match is None else int(match[1])
 
 
 def _asker(message: str) -> int | None:
@@ -174,9 +190,6 @@ def _note(state: State, message: str) -> None:
         state["end"] = [int(end[1]), int(end[2])]
     elif high := _HIGH_WATERMARK.match(message):
         state["highWatermark"] = int(high[1])
-    elif _FETCHED.match(message):
-        if state["role"] == "Follower":
-            state["fetched"] = True
     elif sent := _FETCH_SENT.search(message):
         state["end"] = [int(sent[1]), int(sent[2])]
     elif sent := _VOTE_SENT.search(message):

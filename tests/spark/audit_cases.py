@@ -21,6 +21,7 @@ from tests.support.places import FIXTURES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from kraftool.spark.audit.collect import AuditRun
     from kraftool.spark.audit.examine import AuditedDirectory
     from kraftool.spark.audit.roots import AuditUnit
 
@@ -63,7 +64,12 @@ def audited(spark: SparkSession, *roots: Path | str, **wanted: Any) -> Told:
     from kraftool.spark.audit.run import audit
 
     with audit(spark, AuditRequest(roots=tuple(map(str, roots)), **wanted)) as run:
-        return Told(json.loads(b"".join(json_document(audit_document(run.model, run.lists())))))
+        return told_by(run)
+
+
+def told_by(run: AuditRun) -> Told:
+    """The document of an audit whose session still runs."""
+    return Told(json.loads(b"".join(json_document(audit_document(run.model, run.lists())))))
 
 
 def by_each_command(item: AuditUnit, ignored_codes: tuple[str, ...] = ()) -> AuditedDirectory:

@@ -151,8 +151,13 @@ def files_of(out: Path | str, table: str, **more: Any) -> list[Path]:
 
 def tables_of(out: Path) -> list[str]:
     """The tables that have rows."""
+    return [name for name in _tables_in(out) if files_of(out, name)]
+
+
+def _tables_in(out: Path) -> list[str]:
+    """The tables that are there, with or without rows."""
     names = sorted(path.parent.name for path in out.glob("*/_delta_log"))
-    return [name for name in names if not name.startswith("_") and files_of(out, name)]
+    return [name for name in names if not name.startswith("_")]
 
 
 def state_of(out: Path | str, **more: Any) -> dict[str, Any]:
@@ -177,7 +182,7 @@ def read_tables(
     pq: Any = import_module("pyarrow.parquet")
 
     tables: Tables = {}
-    for name in tables_of(out) if versions is None else versions:
+    for name in _tables_in(out) if versions is None else versions:
         for path in files_of(out, name, version=None if versions is None else versions[name]):
             with pq.ParquetFile(path) as file:
                 for row in file.read(use_threads=False).to_pylist():

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 pytest.importorskip("pyspark")
 
@@ -21,12 +20,13 @@ from kraftool.reports.findings.kinds.signatures import LOST_LOG
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
-from kraftool.spark.audit.collect import AuditRequest
+from kraftool.spark.audit.collect import AuditRequest, AuditRun
 from kraftool.spark.audit.examine import examine as examine_item
 from kraftool.spark.audit.findings_table import add, compared, open_table
 from kraftool.spark.audit.roots import find
 from kraftool.spark.audit.run import audit
-from tests.spark.audit_cases import Told, audited
+from tests.spark.audit_cases import Told, told_by
+from tests.support.json_contract import hold_document
 from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
@@ -51,9 +51,16 @@ ALONE = ("kafka-3.3.2", "kafka-4.4.0", "built")
         pytest.param(OTHERS, id="others", marks=pytest.mark.soak),
     ],
 )
-def told(spark: SparkSession, request: pytest.FixtureRequest) -> Told:
-    """Whole folders of fixtures, in one job each."""
-    return audited(spark, *(FIXTURES / scenario for scenario in request.param))
+def run(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[AuditRun]:
+    """The audit of whole folders of fixtures, which can still be asked."""
+    roots = tuple(str(FIXTURES / scenario) for scenario in request.param)
+    with audit(spark, AuditRequest(roots=roots)) as run:
+        yield run
+
+
+@pytest.fixture(scope="module")
+def told(run: AuditRun) -> Told:
+    return told_by(run)
 
 
 def _all_findings(value: Any) -> Iterator[dict[str, Any]]:
@@ -151,10 +158,7 @@ def test_the_nodes_of_real_quorums_agree(told: Told) -> None:
 
 
 def test_the_document_fits_the_schema(told: Told) -> None:
-    path = FIXTURES.parent / "docs/schemas/pipeline-audit.json"
-    schema = json.loads(path.read_text())
-    Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(told.document)
+    hold_document("pipeline-audit", told.document)
 
 
 def test_sums_are_those_of_the_lists(told: Told) -> None:
@@ -171,12 +175,9 @@ def test_sums_are_those_of_the_lists(told: Told) -> None:
     assert sum(code["findingCount"] for code in told.document["codes"]) == len(every)
 
 
-def test_an_audit_adds_its_findings_to_a_table(spark: SparkSession, tmp_path: Path) -> None:
-    wanted = AuditRequest(roots=(str(FIXTURES / "damaged/torn-tail"),))
+def test_an_audit_adds_its_findings_to_a_table(run: AuditRun, tmp_path: Path) -> None:
     table = open_table(str(tmp_path / "audits"), {})
-    with audit(spark, wanted) as run:
-        counts = run.model.counts
-        assert add(table, run.model.run.started_at, run.every_finding) == 1
-        again = compared(table, 1, run.every_finding())
-    assert again.same == counts.finding_counts.total > 0
+    assert add(table, run.model.run.started_at, run.every_finding) == 1
+    again = compared(table, 1, run.every_finding())
+    assert again.same == run.model.counts.finding_counts.total > 0
     assert (again.new_findings, again.gone_findings) == ((), ())

@@ -30,13 +30,14 @@ from tests.spark.audit_cases import (
     quorum,
     replace_batch,
 )
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
-OTHER = "AAAAAAAAAAAAAAAAAAAAAw"
+OTHER, SITES = "AAAAAAAAAAAAAAAAAAAAAw", "AAAAAAAAAAAAAAAAAAAABA"
 _IDS = {
     name: f"{number:02}fleetOfTestsAAAAAAAAw"
     for number, name in enumerate(
@@ -50,7 +51,7 @@ _IDS = {
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cluster for each fault."""
+    """One cluster for each fault, and some whose directories were mixed up."""
     root = tmp_path_factory.mktemp("fleet")
     for name, id in _IDS.items():
         quorum(root / name, id)
@@ -73,7 +74,24 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data[batches(log)[50].position + 70] ^= 1
     log.write_bytes(bytes(data))
     (root / "damaged/node-4/__cluster_metadata-0/quorum-state").write_text("{")
+    for number, version in enumerate(("kafka-3.7.2", "kafka-4.1.1")):
+        site = root / f"sites/{number}/node-1"
+        shutil.copytree(FIXTURES / version / "static-single/node-1/data", site)
+        edit_meta(site, "cluster.id", SITES)
+    _mixed_up(root / "mixed-up")
     return root
+
+
+def _mixed_up(root: Path) -> None:
+    """Generated clusters, whose logs have nothing in common, with directories mixed up."""
+    build(root, FleetPlan(clusters=6, seed=5))
+    names = [sorted((root / f"cluster-{number:04}").iterdir()) for number in range(6)]
+    edit_meta(names[1][2], "cluster.id", _id_of(names[0][0]))
+    one, other = names[2][1], names[3][1]
+    (one / PARTITION).rename(root / "aside")
+    (other / PARTITION).rename(one / PARTITION)
+    (root / "aside").rename(other / PARTITION)
+    shutil.copytree(root / "cluster-0004", root / "cluster-0004.bak")
 
 
 @pytest.fixture(scope="module")
@@ -192,36 +210,11 @@ def test_damage_is_no_divergence(told: Told, fleet: Path) -> None:
     assert told.document["counts"]["undecodedCount"] > 0
 
 
-def test_two_clusters_that_were_formatted_with_one_id(spark: SparkSession, tmp_path: Path) -> None:
-    from tests.support.places import FIXTURES
-
-    for number, version in enumerate(("kafka-3.7.2", "kafka-4.1.1")):
-        source = FIXTURES / version / "static-single/node-1/data"
-        shutil.copytree(source, tmp_path / f"site-{number}" / "node-1")
-        edit_meta(tmp_path / f"site-{number}" / "node-1", "cluster.id", OTHER)
-    (finding,) = [
-        finding
-        for finding in audited(spark, tmp_path).between()
-        if finding["code"].startswith(("KT-FLEET", "KT-LOG-DIVERGED", "KT-SIG-SAME-PLACE"))
-    ]
+def test_two_clusters_that_were_formatted_with_one_id(told: Told, fleet: Path) -> None:
+    sites = fleet / "sites"
+    (finding,) = told.of(sites)
     assert (finding["code"], finding["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "error")
-    assert finding["paths"] == [str(tmp_path / f"site-{site}/node-1") for site in (0, 1)]
-
-
-@pytest.fixture(scope="module")
-def mixed_up(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Told]:
-    """Generated clusters, whose logs have nothing in common, with directories mixed up."""
-    root = tmp_path_factory.mktemp("mixed-up")
-    build(root, FleetPlan(clusters=6, seed=5))
-    names = [sorted((root / f"cluster-{number:04}").iterdir()) for number in range(6)]
-    ids = {node: _id_of(node) for nodes in names for node in nodes}
-    edit_meta(names[1][2], "cluster.id", ids[names[0][0]])
-    for one, other in ((names[2][1], names[3][1]),):
-        (one / PARTITION).rename(root / "aside")
-        (other / PARTITION).rename(one / PARTITION)
-        (root / "aside").rename(other / PARTITION)
-    shutil.copytree(root / "cluster-0004", root / "cluster-0004.bak")
-    return root, audited(spark, root)
+    assert finding["paths"] == [str(sites / f"{site}/node-1") for site in (0, 1)]
 
 
 def _id_of(node: Path) -> str:
@@ -230,10 +223,10 @@ def _id_of(node: Path) -> str:
 
 
 def test_a_node_under_the_id_of_another_cluster_is_compared_with_its_own(
-    mixed_up: tuple[Path, Told],
+    told: Told, fleet: Path
 ) -> None:
-    root, audit = mixed_up
-    (finding,) = audit.of(root / "cluster-0001")
+    root = fleet / "mixed-up"
+    (finding,) = told.of(root / "cluster-0001")
     nodes = sorted((root / "cluster-0001").iterdir())
     owner = sorted((root / "cluster-0000").iterdir())
     assert (finding["code"], finding["severity"]) == ("KT-DIR-CLUSTER-ID", "error")
@@ -241,15 +234,15 @@ def test_a_node_under_the_id_of_another_cluster_is_compared_with_its_own(
     assert finding["paths"] == [str(nodes[0]), str(nodes[2])]
     assert str(owner[0]) in finding["reason"]
     assert "Do not format it" in finding["advice"]
-    assert audit.of(root / "cluster-0000") == []
-    sizes = {cluster["name"]: cluster["directoryCount"] for cluster in audit.document["clusters"]}
+    assert told.of(root / "cluster-0000") == []
+    sizes = {cluster["name"]: cluster["directoryCount"] for cluster in told.document["clusters"]}
     assert (sizes[_id_of(nodes[0])], sizes[_id_of(owner[0])]) == (3, 3)
 
 
-def test_a_log_of_another_cluster_is_said_to_be_that_ones(mixed_up: tuple[Path, Told]) -> None:
-    root, audit = mixed_up
+def test_a_log_of_another_cluster_is_said_to_be_that_ones(told: Told, fleet: Path) -> None:
+    root = fleet / "mixed-up"
     for mine, other in (("cluster-0002", "cluster-0003"), ("cluster-0003", "cluster-0002")):
-        (finding,) = audit.of(root / mine)
+        (finding,) = told.of(root / mine)
         assert finding["code"] == "KT-FLEET-OTHER-LOG"
         assert finding["directory"] == str(sorted((root / mine).iterdir())[1])
         assert str(root / other) in finding["reason"]
@@ -257,14 +250,13 @@ def test_a_log_of_another_cluster_is_said_to_be_that_ones(mixed_up: tuple[Path, 
         cluster = _id_of(sorted((root / mine).iterdir())[0])
         assert [
             divergence
-            for divergence in audit.document["divergences"]
+            for divergence in told.document["divergences"]
             if divergence["cluster"] == cluster
         ] == []
 
 
-def test_a_backup_is_not_to_be_formatted(mixed_up: tuple[Path, Told]) -> None:
-    root, audit = mixed_up
-    (finding,) = audit.of(root / "cluster-0004")
+def test_a_backup_is_not_to_be_formatted(told: Told, fleet: Path) -> None:
+    (finding,) = told.of(fleet / "mixed-up/cluster-0004")
     assert (finding["code"], finding["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "warning")
     assert "Never start it" in finding["advice"]
     assert "format" not in finding["advice"]

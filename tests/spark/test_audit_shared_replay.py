@@ -1,4 +1,7 @@
-"""One replay of a log serves verify-log and verify-snapshot, with the findings of both."""
+"""One replay of a log serves verify-log and verify-snapshot, with the findings of both.
+
+test_identities.py compares all that an audit has of fixtures.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,6 @@ from tests.spark.history_logs import (
     write_snapshot,
 )
 from tests.spark.test_same_findings_audit import edited_copy
-from tests.support.places import FIXTURES
 
 
 def _result(audited: AuditedDirectory) -> object:
@@ -40,13 +42,6 @@ def _result(audited: AuditedDirectory) -> object:
 
 def _items(root: Path) -> list[AuditUnit]:
     return list(find([str(root)]).units)
-
-
-def test_of_fixtures_both_find_the_same() -> None:
-    items = _items(FIXTURES / "kafka-4.3.0") + _items(FIXTURES / "damaged")
-    assert len(items) > 30
-    for item in items:
-        assert _result(examine(item)) == _result(by_each_command(item)), item[0].directory.name
 
 
 def test_of_edited_directories_both_find_the_same(tmp_path: Path) -> None:

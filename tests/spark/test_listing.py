@@ -1,4 +1,7 @@
-"""The listing of very many far folders as a Spark job: the same fleet, audit and tables."""
+"""The listing of very many far folders as a Spark job: the same fleet and tables.
+
+tests/spark/test_object_store.py has an audit of a bucket that a job lists.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ from kraftool.arrow import search
 from kraftool.arrow.search import find_fleet
 from kraftool.arrow.search_steps import FolderStep, SearchResult, SearchStep
 from kraftool.spark.listing import ListingJob
-from tests.spark.audit_cases import audited
 from tests.spark.tables_support import InProcess, run
 from tests.support.places import FIXTURES
 
@@ -62,13 +64,6 @@ def test_results_are_in_the_order_of_the_steps_whichever_task_has_them(
     results = ListingJob(lambda: session)(steps)
     names = [found.empty.name for found in results if found.empty is not None]
     assert names == [str(tmp_path / f"{number}") for number in range(count)]
-
-
-def test_an_audit_by_a_job_has_the_same_directories(spark: SparkSession, jobs: list[int]) -> None:
-    expected = {file.directory.name for file in find_fleet([str(QUORUM)]).files}
-    document = audited(spark, QUORUM).document
-    assert {directory["name"] for directory in document["directories"]} == expected
-    assert len(jobs) == 1
 
 
 def test_tables_start_spark_for_a_listing_and_then_have_nothing_to_do(

@@ -10,26 +10,23 @@ import random
 import shutil
 import signal
 import stat
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 pytest.importorskip("pyspark")
 
-from jsonschema import Draft202012Validator
-
-from kraftool.commands import pipeline_stream_run
-from kraftool.spark.live import stopping
 from tests.spark.live_fleet import BATCHES, Live, next_offset
-from tests.spark.pipeline_processes import PATIENCE_S, SMALL, Pipeline, To, ended
-from tests.support.places import FIXTURES, ROOT
+from tests.spark.pipeline_processes import SMALL, Pipeline, To, ended
+from tests.spark.pipelines_here import StartHere, stream_here
+from tests.support.json_contract import hold_document
+from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,61 +47,9 @@ def streaming(folder: Path, *arguments: object) -> AbstractContextManager[Pipeli
     return ended(Pipeline(folder, "stream", *arguments, *SMALL))
 
 
-class Here:
-    """The command in a thread of this process. SIGTERM is only said to have come."""
-
-    def __init__(self, asked: stopping.Stopping, *arguments: object) -> None:
-        self.asked = asked
-        self._arguments = ["pipeline", "stream", *map(str, arguments)]
-        self._ended: list[object] = []
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        from kraftool.commands.app import app
-
-        try:
-            app(self._arguments, standalone_mode=False)
-        except BaseException as error:
-            self._ended.append(error.code if isinstance(error, SystemExit) else error)
-
-    def wait_for(self, probe: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not probe():
-            assert self._thread.is_alive(), self._ended
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-    def end(self) -> object:
-        """What it ends with."""
-        self._thread.join(PATIENCE_S)
-        assert not self._thread.is_alive()
-        (code,) = self._ended
-        return code
-
-
-StartHere = Callable[..., AbstractContextManager[Here]]
-
-
 @pytest.fixture
 def here(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> StartHere:
-    """Starts the command with a stdout of its own."""
-
-    @contextmanager
-    def start(stdout: TextIO, *arguments: object) -> Iterator[Here]:
-        asked = stopping.Stopping()
-        with monkeypatch.context() as patch:
-            patch.setattr("sys.stdout", stdout)
-            patch.setattr(pipeline_stream_run, "spark_session", lambda *_: nullcontext(spark))
-            patch.setattr(stopping, "stopping", lambda: nullcontext(asked))
-            run = Here(asked, *arguments)
-            try:
-                yield run
-            finally:
-                asked.terminated = True
-                run.end()
-
-    return start
+    return stream_here(spark, monkeypatch)
 
 
 @pytest.fixture
@@ -114,19 +59,12 @@ def live(tmp_path: Path) -> Live:
     return made
 
 
-@pytest.fixture(scope="module")
-def schema() -> Draft202012Validator:
-    loaded = json.loads((ROOT / "docs/schemas/pipeline-stream.json").read_text())
-    Draft202012Validator.check_schema(loaded)
-    return Draft202012Validator(loaded)
-
-
 def _offsets(rows: list[Row]) -> list[int]:
     return [row["offset"] for row in rows if row["kind"] == "record"]
 
 
 def test_what_happens_to_a_fleet_is_told_as_it_happens(
-    live: Live, tmp_path: Path, schema: Draft202012Validator, here: StartHere
+    live: Live, tmp_path: Path, here: StartHere
 ) -> None:
     fleet, rows_path = live.path.parent, tmp_path / "told"
     arguments = (fleet, "-o", "jsonl", "--interval", "0.1")
@@ -151,7 +89,7 @@ def test_what_happens_to_a_fleet_is_told_as_it_happens(
         assert stream.end() == 0
     rows = _rows_in(rows_path)
     for row in rows:
-        schema.validate(row)
+        hold_document("pipeline-stream", row)
     mine = [row for row in rows if row["directory"] == str(live.path)]
     assert _offsets(mine) == list(range(next_offset(BATCHES[11])))
     changes = [(row["type"], row["directory"]) for row in rows if row["kind"] == "change"]
@@ -209,6 +147,7 @@ def test_parquet_has_each_row_once_though_the_run_is_killed(
             time.sleep(chance.uniform(0, 0.1))
         stream.process.kill()
         stream.leftovers()  # the JVM sees that we are gone, and ends; until then it may write
+        assert stream.processes() == {}
     for path in (out, *out.rglob("*")):
         allowed = 0o700 if path.is_dir() else 0o600
         assert stat.S_IMODE(path.stat().st_mode) == allowed, path

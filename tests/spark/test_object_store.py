@@ -5,21 +5,25 @@ moto serves the protocol, s3fs speaks it. Other stores are fsspec's in the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Barrier
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kraftool.arrow import search
 from kraftool.arrow.entries import EntryReader
 from kraftool.arrow.fleet import FleetFile, with_batches
 from kraftool.arrow.narrowing import Narrowing
 from kraftool.arrow.search import find_fleet
+from kraftool.arrow.search_steps import SearchStep, SearchResult
 from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.listing import ListingJob
 from kraftool.storage.remote import RemoteFiles
-from tests.spark.audit_cases import audited
+from tests.spark.audit_cases import LOG as PATH_OF_LOG
+from tests.spark.audit_cases import VOTERS, audited, edit_meta, quorum, replace_batch
 from tests.spark.tables_support import read_tables, run
 from tests.support.places import FIXTURES
 
@@ -33,8 +37,18 @@ SECRET = "canary-of-the-store"
 
 
 @pytest.fixture(scope="module")
-def store() -> Iterator[dict[str, Any]]:
-    """fsspec's options for a store that holds the fixture as s3://fleet/c1."""
+def diverged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A quorum of which one node has other records, with directory ids of its own."""
+    folder = quorum(tmp_path_factory.mktemp("diverged") / "c2", "AAAAAAAAAAAAAAAAAAAAAw")
+    for id, last in zip(VOTERS, "Agw", strict=True):
+        edit_meta(folder / f"node-{id}", "directory.id", 21 * "D" + last)
+    replace_batch(folder / "node-3" / PATH_OF_LOG, 60)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def store(diverged: Path) -> Iterator[dict[str, Any]]:
+    """fsspec's options for a store that holds the fixture as s3://fleet/c1, and s3://fleet/c2."""
     server_module = pytest.importorskip("moto.server", reason="pip install 'moto[server]'")
     s3fs = pytest.importorskip("s3fs", reason="pip install s3fs")
     server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -47,9 +61,10 @@ def store() -> Iterator[dict[str, Any]]:
     }
     files = s3fs.S3FileSystem(**options, skip_instance_cache=True)
     files.call_s3("create_bucket", Bucket="fleet")
-    for path in sorted(FIXTURE.rglob("*")):
-        if path.is_file():
-            files.pipe(f"fleet/c1/{path.relative_to(FIXTURE)}", path.read_bytes())
+    for name, folder in (("c1", FIXTURE), ("c2", diverged)):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                files.pipe(f"fleet/{name}/{path.relative_to(folder)}", path.read_bytes())
     yield options
     server.stop()
 
@@ -116,34 +131,50 @@ def test_what_is_wrong_with_a_store_is_said_without_its_credentials(store: dict[
         assert "AKIACANARY" not in str(error) + error.hint
 
 
-def _without_names(value: Any) -> Any:
+def _without_names(value: Any, *folders: Path) -> Any:
     """With one name for both places, and without what a copy cannot have."""
     if isinstance(value, dict):
         return {
-            key: _without_names(item)
+            key: _without_names(item, *folders)
             for key, item in value.items()
             if key not in ("seconds", "taskSeconds", "bytesRead", "commands")
         }
     if isinstance(value, list):
-        return [_without_names(item) for item in value]
+        return [_without_names(item, *folders) for item in value]
     if isinstance(value, str):
-        return value.replace("s3://fleet/c1", "FLEET").replace(str(FIXTURE), "FLEET")
+        for number, folder in enumerate((FIXTURE, *folders), 1):
+            value = value.replace(f"s3://fleet/c{number}", "FLEET").replace(str(folder), "FLEET")
     return value
 
 
 def test_an_audit_of_a_bucket_says_what_one_of_the_disk_says(
-    spark: SparkSession, store: dict[str, Any]
+    spark: SparkSession,
+    store: dict[str, Any],
+    diverged: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    there = audited(spark, "s3://fleet/c1/node-[23]/data", storage=store).document
-    here = audited(spark, f"{FIXTURE}/node-[23]/data").document
-    assert there["counts"]["directoryCount"] == 2
+    """The folders of the bucket are listed by a job, and logs that differ are read once more."""
+    here = audited(spark, f"{FIXTURE}/node-[23]/data", diverged).document
+    monkeypatch.setattr(search, "JOB_FROM", 2)
+    listed, jobs = ListingJob.__call__, list[int]()
+
+    def counted(job: ListingJob, steps: Sequence[SearchStep]) -> list[SearchResult]:
+        jobs.append(len(steps))
+        return listed(job, steps)
+
+    monkeypatch.setattr(ListingJob, "__call__", counted)
+    roots = ("s3://fleet/c1/node-[23]/data", "s3://fleet/c2")
+    there = audited(spark, *roots, storage=store).document
+    assert jobs
+    assert there["counts"]["directoryCount"] == 2 + len(VOTERS)
+    assert there["divergences"] != []
     text = str(there)
     assert SECRET not in text
     assert "AKIACANARY" not in text
     assert "kraftool-copy-" not in text
     for document in (there, here):
         del document["run"]
-    assert _without_names(there) == _without_names(here)
+    assert _without_names(there, diverged) == _without_names(here, diverged)
 
 
 def test_tables_of_a_bucket_are_those_of_the_disk(store: dict[str, Any], tmp_path: Path) -> None:

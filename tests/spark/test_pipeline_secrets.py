@@ -5,8 +5,6 @@ The commands run on the session that the tests share. Its log has what all tests
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +13,9 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pip install 'kraftool[spark]'")
 
-from kraftool.commands import main, pipeline_options, pipeline_stream_run
 from tests.commands.conftest import Ran
 from tests.commands.test_secrets import SCENARIOS, assert_no_secret
+from tests.spark.pipelines_here import RunHere, run_here
 from tests.support.places import FIXTURES
 
 if TYPE_CHECKING:
@@ -30,19 +28,8 @@ SOME = ("kafka-3.9.1/upgrade", "kafka-4.3.0/static-single", "built/aborted-trans
 @pytest.fixture
 def pipeline(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Callable[..., Ran]:
-    """Runs a command on the session of the tests."""
-    for module in (pipeline_options, pipeline_stream_run):
-        monkeypatch.setattr(module, "spark_session", lambda *_: nullcontext(spark))
-
-    def run(*arguments: object) -> Ran:
-        monkeypatch.setattr("sys.argv", ["kraftool", "pipeline", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capfd.readouterr()
-        return Ran(int(ended.value.code or 0), shown.out.encode(), shown.err)
-
-    return run
+) -> RunHere:
+    return run_here(spark, monkeypatch, capfd)
 
 
 @pytest.mark.spark
@@ -50,7 +37,7 @@ def pipeline(
     "scenarios", [SOME, pytest.param(SCENARIOS, marks=pytest.mark.soak)], ids=["some", "all"]
 )
 def test_the_pipelines_show_no_secret(
-    scenarios: tuple[str, ...], pipeline: Callable[..., Ran], spark_log: Path, tmp_path: Path
+    scenarios: tuple[str, ...], pipeline: RunHere, spark_log: Path, tmp_path: Path
 ) -> None:
     pq: Any = import_module("pyarrow.parquet")
 

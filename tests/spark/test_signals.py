@@ -72,11 +72,9 @@ def _has_a_jvm(run: Pipeline) -> bool:
     ("command", "number", "to", "strikes"),
     [
         ("tables", signal.SIGTERM, To.ALL, _reads_the_log),
-        ("audit", signal.SIGTERM, To.ALL, _reads_the_log),
-        ("tables", signal.SIGHUP, To.GROUP, _has_a_jvm),
         ("audit", signal.SIGHUP, To.GROUP, _has_a_jvm),
     ],
-    ids=["tables-at-work", "audit-at-work", "tables-at-start", "audit-at-start"],
+    ids=["tables-at-work", "audit-at-start"],
 )
 def test_a_signal_ends_a_run_which_leaves_nothing(
     command: str,

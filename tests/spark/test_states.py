@@ -23,6 +23,7 @@ from kraftool.reports.state.load import load_state
 from kraftool.spark.tables.sink import SinkError
 from kraftool.spark.tables.states import write_states
 from kraftool.storage.source import BytesSource
+from tests.spark.conftest import Collected
 from tests.spark.history_logs import (
     TOPIC_ID,
     Row,
@@ -96,17 +97,28 @@ def _check_end(sink: Any, state: Row | None) -> None:
     assert ends <= {(state["provenance"]["offset"], state["provenance"]["lastEpoch"])}
 
 
-@pytest.mark.parametrize("directory", DIRECTORIES)
+class Written:
+    """A directory, and what the tables get of its states and histories."""
+
+    def __init__(self, path: Path, sink: Any) -> None:
+        self.path, self.sink = path, sink
+        (self.owner, *_) = {file.directory for file in write_history(path, sink)}
+
+
+@pytest.fixture(scope="module", params=DIRECTORIES)
+def written(request: pytest.FixtureRequest) -> Written:
+    return Written(FIXTURES / request.param, Collected())
+
+
 def test_topics_and_partitions_are_those_of_state(
-    directory: str, collected: Any, capsysbinary: Any, monkeypatch: pytest.MonkeyPatch
+    written: Written, capsysbinary: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = FIXTURES / directory
-    (owner, *_) = {file.directory for file in write_history(path, collected)}
-    _check_end(collected, _state(path, capsysbinary, monkeypatch))
-    for table, cluster, day, batch in collected.batches:
+    owner = written.owner
+    _check_end(written.sink, _state(written.path, capsysbinary, monkeypatch))
+    for table, cluster, day, batch in written.sink.batches:
         assert (cluster, day) == (owner.cluster_id, None), table
         assert set(batch.column("node_id").to_pylist()) == {owner.node_id}
-        assert set(batch.column("directory").to_pylist()) == {str(path)}
+        assert set(batch.column("directory").to_pylist()) == {str(written.path)}
 
 
 @pytest.mark.parametrize("name", DAMAGED)
@@ -152,20 +164,15 @@ def _check_history(sink: Any, path: Path) -> None:
                 assert values == at[topic, number]
 
 
-@pytest.mark.parametrize("directory", DIRECTORIES)
-def test_histories_say_what_was_after_each_record(directory: str, collected: Any) -> None:
-    path = FIXTURES / directory
-    write_history(path, collected)
-    _check_history(collected, path)
+def test_histories_say_what_was_after_each_record(written: Written) -> None:
+    _check_history(written.sink, written.path)
 
 
-@pytest.mark.parametrize("directory", DIRECTORIES)
 def test_histories_go_back_as_far_as_the_log_tells(
-    directory: str, collected: Any, capsysbinary: Any, monkeypatch: pytest.MonkeyPatch
+    written: Written, capsysbinary: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One row for each record of the log that is about a topic or partition."""
-    path = FIXTURES / directory
-    write_history(path, collected)
+    path, collected = written.path, written.sink
     monkeypatch.setattr("sys.argv", ["kraftool", "dump-log", str(path), "-o", "jsonl", "-q"])
     with pytest.raises(SystemExit):
         main()

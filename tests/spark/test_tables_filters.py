@@ -40,6 +40,9 @@ SINGLE, ABORTED = KAFKA / "static-single", KAFKA / "aborted-transaction"
 DUCKDB = ("duckdb==1.4.4", "duckdb-ext-delta==1.4.4.20260205")
 """The newest DuckDB for which its extension `delta` is a package."""
 
+SOME = ("records", "topics", "changes")
+"""Tables of all kinds: of records, of states, and of what a later run has noticed."""
+
 Count = Callable[[Filter], int]
 
 
@@ -150,11 +153,14 @@ def test_tables_of_delta_rs_find_them(asked: list[Filter], opened: dict[str, Any
 
 
 def test_pandas_by_delta_rs_finds_them(asked: list[Filter], opened: dict[str, Any]) -> None:
+    """delta-rs reads a frame as the table of the test before, so that some tables show it."""
+
     def count(filter: Filter) -> int:
         frame = opened[filter.table].to_pandas(columns=[filter.column], filters=_tuples(filter))
         return len(frame)
 
-    assert not _wrong([filter for filter in asked if filter.values], count)
+    own = [filter for filter in asked if filter.table in SOME and filter.values]
+    assert not _wrong(own, count)
 
 
 @pytest.mark.parametrize("of", ["fresh", "extended"])
@@ -257,9 +263,9 @@ def test_polars_finds_them(asked: list[Filter], extended: Path) -> None:
 
 def test_spark_finds_them(spark: "SparkSession", asked: list[Filter], extended: Path) -> None:
     """By the files of a version, as documented. Spark sees only Parquet's own statistics there, so
-    three tables show it."""
+    some tables show it."""
     wrong = []
-    for table in ("records", "topics", "changes"):
+    for table in SOME:
         files = deltalake.DeltaTable(str(extended / table)).file_uris()
         spark.read.parquet(*files).createOrReplaceTempView("filtered")
         own = [filter for filter in asked if filter.table == table and filter.operator != "in"]

@@ -19,7 +19,7 @@ from kraftool.reports.fleet.model import (
 )
 from kraftool.reports.text.json_document import json_document, json_line
 from tests.reports.fleet.page_fleets import sick, sound
-from tests.support.json_contract import validator
+from tests.support.json_contract import hold_document
 
 
 def _lists_of(audit: FleetAudit) -> Lists:
@@ -38,14 +38,14 @@ def _document(audit: FleetAudit) -> Any:
 @pytest.mark.parametrize("audit", [sound(3), sick(5)], ids=["sound", "sick"])
 def test_the_document_fits_the_schema(audit: FleetAudit) -> None:
     document = _document(audit)
-    validator("pipeline-audit").validate(document)
+    hold_document("pipeline-audit", document)
     assert len(document["clusters"]) == len(audit.clusters)
     assert len(document["findings"]) == len(audit.findings)
 
 
 def test_a_fleet_of_nothing_has_empty_lists() -> None:
     document = _document(FleetAudit(run=RunSettings(), counts=FleetCounts()))
-    validator("pipeline-audit").validate(document)
+    hold_document("pipeline-audit", document)
     assert (document["clusters"], document["findings"]) == ([], [])
 
 

@@ -17,7 +17,7 @@ from kraftool.arrow.entries import EntryReader
 from kraftool.arrow.fleet import FleetFile, with_batches
 from kraftool.arrow.narrowing import Narrowing
 from kraftool.arrow.search import find_fleet
-from kraftool.arrow.search_steps import SearchStep, SearchResult
+from kraftool.arrow.search_steps import SearchResult, SearchStep
 from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.listing import ListingJob

@@ -55,7 +55,7 @@ HEARTBEAT_DEADLINE_MS = 1000
 """Half of Kafka's default broker.heartbeat.interval.ms: a heartbeat that waited longer counts as a
 sign of life only."""
 OF_ITEMS = ""
-"""In the place of an operation: each topic or resource takes a permission of its own."""
+"""In the place of an operation: each topic, resource or owner takes a permission of its own."""
 
 
 class Family(Enum):
@@ -64,7 +64,7 @@ class Family(Enum):
     CORE = "the raft core"
     NODE = "the node itself"
     CONTROLLER = "the active controller"
-    TOKENS = "the active controller, whoever asks"
+    TOKENS = "the active controller, for authenticated clients"
     FORWARDED = "whoever answers the request in it"
 
 
@@ -140,15 +140,15 @@ APIS: Mapping[str, Api] = {
         0, 1, Family.CONTROLLER, "ALTER_CONFIGS", needs_controller=True, is_forwardable=True
     ),
     "CreateDelegationToken": Api(
-        1, 3, Family.TOKENS, "CREATE_TOKENS", needs_controller=True, is_forwardable=True
+        1, 3, Family.TOKENS, OF_ITEMS, needs_controller=True, is_forwardable=True
     ),
     "RenewDelegationToken": Api(
-        1, 2, Family.TOKENS, "CREATE_TOKENS", needs_controller=True, is_forwardable=True
+        1, 2, Family.TOKENS, OF_ITEMS, needs_controller=True, is_forwardable=True
     ),
     "ExpireDelegationToken": Api(
-        1, 2, Family.TOKENS, "CREATE_TOKENS", needs_controller=True, is_forwardable=True
+        1, 2, Family.TOKENS, OF_ITEMS, needs_controller=True, is_forwardable=True
     ),
-    DESCRIBE_TOKENS: Api(1, 3, Family.NODE, "DESCRIBE_TOKENS", needs_controller=True),
+    DESCRIBE_TOKENS: Api(1, 3, Family.NODE, OF_ITEMS, needs_controller=True),
     "CreateAcls": Api(1, 3, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True),
     "DeleteAcls": Api(1, 3, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True),
     "AlterUserScramCredentials": Api(
@@ -215,11 +215,7 @@ class Serving:
                 peer, frame, Permissions(lambda *_: False), Error.UNKNOWN_SERVER_ERROR
             )
         operation = APIS[frame.name].operation
-        is_allowed = (
-            operation == OF_ITEMS
-            or APIS[frame.name].family is Family.TOKENS
-            or permissions.allows(operation, "CLUSTER")
-        )
+        is_allowed = operation == OF_ITEMS or permissions.allows(operation, "CLUSTER")
         refusal = None if is_allowed else Error.CLUSTER_AUTHORIZATION_FAILED
         try:
             return await self._answer(peer, frame, permissions, refusal, is_forwarded=is_forwarded)

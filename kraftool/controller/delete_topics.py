@@ -1,6 +1,6 @@
 """DeleteTopics: topics that go, by name or by id.
 
-Owns what makes an item of the request one that cannot be meant, as in Kafka's request layer.
+Checks each item of the request, and refuses it with the sentences of Kafka's request layer.
 """
 
 from __future__ import annotations

@@ -347,8 +347,8 @@ def lacks_whole_voter(known: CommitEvidence, voters: VoterSet) -> bool:
 
 
 def may_have_unseen_by_doubt(known: CommitEvidence) -> bool:
-    """True if the same holds if every voter that may be an old copy is one. (A damaged log is not:
-    what is behind the damage shows how far it went.)
+    """True if records that nobody shows may have been committed, counting each voter that may be an
+    old copy as one. A damaged log does not count: the bytes behind the damage show its end.
 
     A small lag counts, too: a leader that was cut off leaves logs that end before its own, and so
     does a cut of the others at one batch.

@@ -20,11 +20,9 @@ from typing import Any
 import yaml
 from monitoring_rules import JMX_RULES, RULES, Rule
 
+from kraftool.exporter.metrics import CLUSTER, METRICS
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from kraftool.exporter.metrics import CLUSTER, METRICS  # noqa: E402 - the tree is on the path now
-
 PROMETHEUS, GRAFANA = Path("packaging/prometheus"), Path("packaging/grafana")
 PAGE = Path("docs/exporter.md")
 _HEAD = "# Made by `make monitoring`; edit tools/monitoring_rules.py instead.\n"

@@ -184,12 +184,12 @@ def test_a_cluster_begins_and_goes_on_and_tells_its_metrics(kraftool: Run, tmp_p
     with started(directory, *options) as first:
         until_active(first)
         base = f"http://{HOST}:{metrics}"
-        until_shown(base, "kafka_server_metadataloader_currentmetadataversion 30")
+        until_shown(base, "kafka_server_metadataloader_currentmetadataversion 30.0")
         until_shown(
-            base, 'kafka_server_metadataloader_finalizedlevel{featurename="group.version"} 1'
+            base, 'kafka_server_metadataloader_finalizedlevel{featurename="group.version"} 1.0'
         )
-        until_shown(base, "kafka_server_snapshotemitter_latestsnapshotgeneratedbytes 0")
-        until_shown(base, "kafka_controller_kafkacontroller_activecontrollercount 1")
+        until_shown(base, "kafka_server_snapshotemitter_latestsnapshotgeneratedbytes 0.0")
+        until_shown(base, "kafka_controller_kafkacontroller_activecontrollercount 1.0")
         assert status(f"{base}/ready") == 200
         assert (status(f"{base}/health"), status(f"{base}/nothing")) == (200, 404)
         begun = ended(first)

@@ -33,6 +33,7 @@ SHOWN_BY = {
     "interop/test_node_secured.py": {"node run"},
     "tui/test_watch_secrets.py": {"watch"},
     "interop/test_net_secured.py": {
+        "exporter",
         "quorum add-controller",
         "quorum describe",
         "quorum endpoints",

@@ -29,6 +29,7 @@ from kraftool.net.stores import open_store
 from kraftool.raft.names import Endpoint
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
+from tests.interop.our_commands import kraftool
 from tests.interop.shared_jvms import ToolOutput, tool_session
 from tests.support.ports import HOST, free_ports
 
@@ -242,6 +243,21 @@ def test_a_secured_leader_tells_its_metadata(
     assert checked.unobserved_reason == ""
     assert checked.cluster_health is not None
     assert checked.cluster_health.observation.image.features.metadata_version
+
+
+def test_metrics_of_a_secured_quorum_have_no_secret(
+    secured: tuple[str, list[Node]], stores: Stores, tmp_path: Path
+) -> None:
+    protocol, nodes = secured
+    config, metrics = tmp_path / "client.properties", tmp_path / "kraftool.prom"
+    client = _asker(protocol, stores, "PKCS12", "PLAIN")
+    config.write_text("".join(f"{key}={value}\n" for key, value in client.items()))
+    at = ("--bootstrap-controller", nodes[0].at("CONTROLLER"), "--command-config", config)
+    done = kraftool("exporter", *at, "--once", "--textfile", metrics)
+    assert done.returncode == 0, done.stderr
+    written = metrics.read_text()
+    assert 'kraftool_node_reachable{cluster="kafka",node_id="1"} 1.0' in written
+    assert "CANARY" not in written + done.stdout + done.stderr
 
 
 def test_real_controllers_refuse_a_wrong_password_or_no_certificate(

@@ -51,6 +51,7 @@ LOOKS = (
     "timeline",
     "doctor",
     "shell -c ls",
+    "exporter --once --textfile FILE",
 )
 """Every command that takes --bootstrap-controller, so that it changes nothing."""
 NEED_FILES = ("format", "storage format", "recover verify")
@@ -87,6 +88,7 @@ def _look(*nodes: Node) -> None:
     """Run each command. What it finds differs from state to state; that it ends does not."""
 
     def run(command: str) -> None:
+        command = command.replace("FILE", str(nodes[0].directory / "kraftool.prom"))
         done = kraftool(*command.split(), "--bootstrap-controller", _at(*nodes), "--timeout", "5")
         assert "Traceback" not in done.stderr, f"{command}: {done.stderr}"
         assert done.returncode in (0, 1, 3, 4), f"{command}: {done.returncode}\n{done.stderr}"

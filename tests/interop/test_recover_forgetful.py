@@ -48,7 +48,9 @@ class Forgotten:
 
     def _keep(self, node_id: int, directory: Path) -> None:
         self.directories[node_id] = self.folder / f"left-{node_id}"
-        shutil.copytree(directory, self.directories[node_id])
+        # The broker runs, and writes such files for a moment.
+        written = shutil.ignore_patterns("*.tmp")
+        shutil.copytree(directory, self.directories[node_id], ignore=written)
         (self.directories[node_id] / ".lock").unlink(missing_ok=True)
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kraftool.reports.findings.kinds import KINDS
@@ -18,10 +20,10 @@ def _filter(*mutes: Mute, now_ms: int = NOON, ignored: tuple[str, ...] = ()) -> 
 
 
 def _mute(**changed: object) -> Mute:
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "code": "KT-LIVE-LAG", "until": NOON + 1, "reason": "known", "count": 2, **changed,
     }  # fmt: skip
-    return Mute(**values)  # type: ignore[arg-type]
+    return Mute(**values)
 
 
 def test_a_mute_leaves_out_its_code_and_nothing_else() -> None:

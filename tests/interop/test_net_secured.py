@@ -256,7 +256,7 @@ def test_metrics_of_a_secured_quorum_have_no_secret(
     done = kraftool("exporter", *at, "--once", "--textfile", metrics)
     assert done.returncode == 0, done.stderr
     written = metrics.read_text()
-    assert 'kraftool_node_reachable{cluster="kafka",node_id="1"} 1.0' in written
+    assert 'kraftool_node_reachable{cluster="default",node_id="1"} 1.0' in written
     assert "CANARY" not in written + done.stdout + done.stderr
 
 

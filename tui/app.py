@@ -141,6 +141,10 @@ class WatchApp(WatchFrame):
                     hidden.follow(self.picture)
         self.show_verdict()
 
+    def show_again(self) -> None:
+        """Show in what is seen what another view has found since the newest picture."""
+        self.call_later(self._show)
+
     def show_verdict(self) -> None:
         """Show the worst of what is known in the title and in the tabs."""
         overview = self.overview

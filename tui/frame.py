@@ -59,6 +59,10 @@ class WatchFrame(App[None]):
         if words:
             self._telling = self.set_timer(_TOLD_S, lambda: self.tell(""))
 
+    def show_again(self) -> None:
+        """Show in what is seen what another view has found since the newest picture."""
+        raise NotImplementedError
+
     def show_verdict(self) -> None:
         """Show the worst of what is known in the title and in the tabs."""
         raise NotImplementedError

@@ -177,8 +177,8 @@ def test_doctor_runs_from_the_start_whichever_view_is_seen(
             await settled(pilot)
             assert app.seen is not None
             assert app.seen.id == "quorum"
+            await until_shown(pilot, whole.complaints[0].finding.sentence()[:30])
             assert "not examined yet" not in shown(pilot)
-            assert whole.complaints[0].finding.sentence()[:30] in shown(pilot)
 
     asyncio.run(inner())
 

@@ -142,6 +142,7 @@ class HealthScreen(TaskView):
             self._examined = self.watch_app.overview.examined = examined
             self._partly = None
             self._draw()
+            self.watch_app.show_again()
 
         def partly(so_far: Doctored) -> None:
             # Later ones would take away what an examination of all directories has found.

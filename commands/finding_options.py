@@ -40,8 +40,6 @@ IgnoredCodes = Annotated[
         help="Leave out findings with this code. Repeat it for more codes.",
     ),
 ]
-
-
 MuteFile = Annotated[
     str,
     Option(
@@ -65,13 +63,12 @@ def finding_filter(ignore: list[str] | None, mute: str) -> FindingFilter:
     from kraftool.reports.doctor.explain import codes as all_codes
 
     try:
-        with open(os.path.expanduser(mute), encoding="utf-8") as file:
+        with open(os.path.expanduser(mute), "rb") as file:
             mutes = read_mutes(file.read(), mute, frozenset(all_codes()))
     except MuteError as error:
         raise UsageError(error.message, hint=error.hint) from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8"
-        raise UsageError(f"--mute {mute}: {reason}") from None
+    except OSError as error:
+        raise UsageError(f"--mute {mute}: {error.strerror}") from None
     return FindingFilter(ignored_codes=codes, mutes=mutes)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from kraftool.client.health import Health
+from kraftool.client.model import QuorumView
 from kraftool.reports.findings.finding import in_order
 from kraftool.reports.findings.kinds import live as kinds
 from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter
@@ -20,8 +21,8 @@ def expecting(
     """Return the health with a finding if the voters are others than the expected ones, and
     without the findings that are left out."""
     findings = list(report.findings)
-    known = {voter.replica.id for voter in report.view.voters}
-    if voters and known and known != {*voters}:
+    if has_unexpected_voters(report.view, voters):
+        known = {voter.replica.id for voter in report.view.voters}
         findings.append(
             kinds.UNEXPECTED_VOTERS.at(
                 "", f"the voters are {_listed(known)}; expected were {_listed(voters)}"
@@ -29,6 +30,13 @@ def expecting(
         )
     chosen = left_out.of(in_order(findings))
     return replace(report, findings=chosen.kept, muted=(*report.muted, *chosen.muted))
+
+
+def has_unexpected_voters(view: QuorumView, expected: Collection[int]) -> bool | None:
+    """True if the voters are others than the expected ones. Return None if nothing is expected, or
+    the voters are not known."""
+    known = {voter.replica.id for voter in view.voters}
+    return known != {*expected} if expected and known else None
 
 
 def _listed(ids: Collection[int]) -> str:

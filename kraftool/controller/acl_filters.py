@@ -15,6 +15,7 @@ from kraftool.image.acls import (
     ACL_PATTERNS,
     ACL_PERMISSIONS,
     ACL_RESOURCES,
+    ANY_NAME,
     StandardAcl,
 )
 
@@ -24,7 +25,6 @@ ANY = 1
 """Of types of resources and patterns, of operations and of permissions."""
 MATCH = ACL_PATTERNS.index("MATCH")
 _UNKNOWN = 0
-_ANY_NAME = "*"
 
 
 class AclFilter(NamedTuple):
@@ -68,7 +68,7 @@ class AclFilter(NamedTuple):
         if self.pattern_type != MATCH:
             return False
         if acl.pattern_type == LITERAL:
-            return acl.resource_name == _ANY_NAME
+            return acl.resource_name == ANY_NAME
         return acl.pattern_type == PREFIXED and name.startswith(acl.resource_name)
 
 

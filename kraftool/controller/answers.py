@@ -8,6 +8,7 @@ from typing import Any
 from kraftool.controller import acls, delegation_tokens, delete_topics, scram_credentials
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders.error_codes import Error
+from kraftool.image.acls import ANONYMOUS
 from kraftool.image.uuids import NO_ID
 
 Body = dict[str, Any]
@@ -94,9 +95,7 @@ def _entities(body: Body, error: Body) -> Body:
 
 
 def _token(body: Body, error: Body) -> Body:
-    return delegation_tokens.not_created(
-        body, Error(error["errorCode"]), delegation_tokens.ANONYMOUS, delegation_tokens.ANONYMOUS
-    )
+    return delegation_tokens.not_created(body, Error(error["errorCode"]), ANONYMOUS, ANONYMOUS)
 
 
 def _elections(body: Body, error: Body) -> Body:

@@ -18,6 +18,7 @@ from kraftool.image.acls import (
     ACL_PATTERNS,
     ACL_PERMISSIONS,
     ACL_RESOURCES,
+    ANY_NAME,
     StandardAcl,
 )
 
@@ -25,7 +26,6 @@ CLUSTER_NAME = "kafka-cluster"
 LITERAL, PREFIXED = ACL_PATTERNS.index("LITERAL"), ACL_PATTERNS.index("PREFIXED")
 ALLOW = ACL_PERMISSIONS.index("ALLOW")
 _ANY_PRINCIPAL = "User:*"
-_ANY_NAME = "*"
 _OPERATIONS = {name: number for number, name in enumerate(ACL_OPERATIONS)}
 _RESOURCES = {name: number for number, name in enumerate(ACL_RESOURCES)}
 _ALL = _OPERATIONS["ALL"]
@@ -72,8 +72,8 @@ class _Section:
             for length in range(len(name) + 1):
                 yield from self.prefixed.get(name[:length], ())
         # Kafka's search passes over the ACLs for all names if the name itself begins with *.
-        if not name.startswith(_ANY_NAME):
-            yield from self.literal.get(_ANY_NAME, ())
+        if not name.startswith(ANY_NAME):
+            yield from self.literal.get(ANY_NAME, ())
 
 
 class StandardAuthorizer:

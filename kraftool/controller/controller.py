@@ -41,7 +41,7 @@ from kraftool.controller.activation import activation
 from kraftool.controller.answers import refused_answer
 from kraftool.controller.client_quotas import is_address
 from kraftool.controller.decision import Decision, KRaftUpgrade
-from kraftool.controller.delegation_tokens import ANONYMOUS, DelegationTokens
+from kraftool.controller.delegation_tokens import DelegationTokens
 from kraftool.controller.heartbeats import Heartbeats, Session
 from kraftool.controller.mutation_quota import MutationQuota
 from kraftool.controller.partition_index import PartitionIndex
@@ -55,6 +55,7 @@ from kraftool.controller.topics import CreateTopics
 from kraftool.controller.weights import LIGHT, weight
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.framing import decode_record, encode_record
+from kraftool.image.acls import ANONYMOUS
 from kraftool.image.image import MetadataImage
 from kraftool.image.loader import TRANSACTION_RECORDS
 from kraftool.image.replay import WrittenRecord

@@ -24,8 +24,6 @@ from kraftool.image.replay import WrittenRecord
 MOST_REMOVALS = 1_000
 """What one run of the periodic task removes at most."""
 _USER = "User"
-ANONYMOUS = "User:ANONYMOUS"
-"""The principal of a client that did not say who it is."""
 
 
 class DelegationTokens:

@@ -61,7 +61,7 @@ class PollCounts:
 
     polls: int = 0
     failures: int = 0
-    """Polls in which no node was reached, and readings that failed."""
+    """Polls in which no node was reached."""
     took_s: float = 0.0
     """How long the last poll took."""
 

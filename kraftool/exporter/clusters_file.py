@@ -10,9 +10,11 @@ from typing import Any
 
 from kraftool.client.target import target_of
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.safe_yaml import YamlError, YamlLimits, load_yaml
 from kraftool.exporter.cluster_watch import WatchedCluster
 
 _KEYS = ("name", "bootstrap-controller", "command-config", "resolve", "expect-voters", "timeout")
+_LIMITS = YamlLimits(bytes=256 << 10, events=20_000, depth=4)
 _EXAMPLE = """such as
   clusters:
     - name: payments
@@ -27,19 +29,14 @@ class ClustersFileError(KraftoolError):
 
 def read_clusters(path: str, timeout_s: float) -> tuple[WatchedCluster, ...]:
     """Read the clusters of a file. Paths in it are relative to the file. Raises KraftoolError."""
-    import yaml
-
     path = os.path.expanduser(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            document = yaml.safe_load(file)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8"
-        raise ClustersFileError(f"{path}: {reason}") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = "" if mark is None else f", line {mark.line + 1}"
-        raise ClustersFileError(f"{path}{where}: not YAML") from None
+        with open(path, "rb") as file:
+            document = load_yaml(file.read(), _LIMITS)
+    except OSError as error:
+        raise ClustersFileError(f"{path}: {error.strerror}") from None
+    except YamlError as error:
+        raise ClustersFileError(f"{path}: {error.message}") from None
     entries = document.get("clusters") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not entries:
         raise ClustersFileError(f"{path}: it has no list of clusters", hint=_EXAMPLE)

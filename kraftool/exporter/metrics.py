@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 
 from kraftool import __version__
 from kraftool.client.endpoint_checks import RecordedEndpoint
+from kraftool.client.expectations import has_unexpected_voters
 from kraftool.exporter.cluster_watch import ClusterState
 from kraftool.raft.names import NO_ID
 from kraftool.watching.quorum import ReplicaStatus
@@ -90,21 +91,6 @@ def _leader_id(state: ClusterState) -> float | None:
     if view.leader is not None:
         return view.leader.node_id
     return NO_ID if view.reached else None
-
-
-def _claimed_leaders(state: ClusterState) -> float:
-    return len(state.health.view.leaders)
-
-
-def _cluster_ids(state: ClusterState) -> float:
-    return len(state.report.cluster_ids)
-
-
-def _unexpected(state: ClusterState) -> float | None:
-    expected, view = state.cluster.expected_voters, state.health.view
-    if not expected or not view.voters:
-        return None
-    return {voter.replica.id for voter in view.voters} != {*expected}
 
 
 def _brokers(state: ClusterState) -> Labelled:
@@ -184,7 +170,7 @@ METRICS: tuple[ExportedMetric, ...] = (
     ExportedMetric(
         name="quorum_leaders_claimed",
         help="Nodes that answer as leaders; two of different epochs for a moment are normal",
-        values=_one(_claimed_leaders),
+        values=_one(lambda of: len(of.health.view.leaders)),
     ),
     ExportedMetric(
         name="quorum_epoch",
@@ -225,12 +211,12 @@ METRICS: tuple[ExportedMetric, ...] = (
     ExportedMetric(
         name="quorum_voters_unexpected",
         help="1 if the voters are others than --expect-voters; no sample without it",
-        values=_one(_unexpected),
+        values=_one(lambda of: has_unexpected_voters(of.health.view, of.cluster.expected_voters)),
     ),
     ExportedMetric(
         name="quorum_cluster_ids",
         help="Cluster ids that the nodes report; more than one is two clusters behind one name",
-        values=_one(_cluster_ids),
+        values=_one(lambda of: len(of.report.cluster_ids)),
     ),
     ExportedMetric(
         name="quorum_leader_changed_timestamp_seconds",

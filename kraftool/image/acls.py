@@ -21,6 +21,11 @@ ACL_OPERATIONS = (
 ACL_PERMISSIONS = ("UNKNOWN", "ANY", "DENY", "ALLOW")
 """Kafka's words, in the order of the numbers that records have."""
 
+ANONYMOUS = "User:ANONYMOUS"
+"""The principal of a client that did not have to say who it is."""
+ANY_NAME = "*"
+"""The name in an ACL about all resources of a type."""
+
 
 class StandardAcl(NamedTuple):
     """One entry; types, operations and permissions by Kafka's numbers."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kraftool.image.acls import ANONYMOUS
 from kraftool.net.providers import SettingsError
-from kraftool.net.security import ANONYMOUS
 
 if TYPE_CHECKING:
     from cryptography.x509 import NameAttribute

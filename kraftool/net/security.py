@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from kraftool.image.acls import ANONYMOUS
 from kraftool.net import scram
 
 if TYPE_CHECKING:
@@ -42,9 +43,6 @@ class SecurityProtocol(StrEnum):
 PLAIN = "PLAIN"
 MECHANISMS = (PLAIN, *scram.DIGESTS)
 """The SASL mechanisms that both sides here have."""
-
-ANONYMOUS = "User:ANONYMOUS"
-"""The principal of whoever did not have to say who it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from kraftool.decoders.rpc_frames import (
     encode_response,
     peek,
 )
+from kraftool.image.acls import ANONYMOUS
 from kraftool.net import api_versions
 from kraftool.net.api_versions import Range
 from kraftool.net.errors import AuthenticationError, NetError
@@ -37,7 +38,6 @@ from kraftool.net.framing import Budget, read_frame, write_frame
 from kraftool.net.guests import Guest, Guests, Limits, Listener
 from kraftool.net.lines import Limit, claimed, write
 from kraftool.net.sasl import ILLEGAL_SASL_STATE, SASL_APIS, Login, refused
-from kraftool.net.security import ANONYMOUS
 from kraftool.raft.names import Endpoint
 
 LOGGER = logging.getLogger("kraftool.net")

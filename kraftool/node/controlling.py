@@ -33,13 +33,13 @@ from kraftool.controller.controller import (
     Step,
 )
 from kraftool.controller.decision import KRaftUpgrade
-from kraftool.controller.delegation_tokens import ANONYMOUS
 from kraftool.controller.mutation_quota import MutationQuotas
 from kraftool.controller.permissions import Permissions, everything
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error
+from kraftool.image.acls import ANONYMOUS
 from kraftool.image.image import MetadataImage
 from kraftool.node.controller_turn import ControllerTurn
 from kraftool.node.machine import ImageMachine

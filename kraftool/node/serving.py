@@ -1,11 +1,10 @@
 """The node's answers on its listeners.
 
-Owns the table of requests (`APIS`), the permission that each takes, ApiVersions and
-DescribeCluster, and the step from Kafka's requests to the core's and back. What a client may do
-`authorization.py` says. The
-active controller's are answered by `controlling.py`; a node that runs none sends Kafka's brokers
-and controllers on to the leader, and does not offer the others. A broker sends requests of its
-clients on in envelopes (`envelope.py`).
+Owns the table of requests (`APIS`), the permission that each takes, ApiVersions, and the step from
+Kafka's requests to the core's and back. `authorization.py` decides what a client may do, and
+`controlling.py` answers for the active controller. A node without a controller sends Kafka's
+brokers and controllers on to the leader, and does not offer the requests of clients. A broker sends
+those on in envelopes (`envelope.py`).
 """
 
 from __future__ import annotations
@@ -44,11 +43,7 @@ from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 from kraftool.raft.wire import requests, responses
 
-UPDATE_FEATURES, DESCRIBE_CONFIGS = "UpdateFeatures", "DescribeConfigs"
-LIST_REASSIGNMENTS = "ListPartitionReassignments"
-DESCRIBE_TOKENS = "DescribeDelegationToken"
-"""Offered by Kafka's controllers, which answer it with an error: a broker answers it itself."""
-DESCRIBE_ACLS, DESCRIBE_SCRAM = "DescribeAcls", "DescribeUserScramCredentials"
+UPDATE_FEATURES = "UpdateFeatures"
 _ALTER_ACLS = ("CreateAcls", "DeleteAcls")
 _COME_BACK_S = 1.0
 HEARTBEAT_DEADLINE_MS = 1000
@@ -83,6 +78,11 @@ class Api(NamedTuple):
     """True if a broker may send it on for a client."""
 
 
+def _of_clients(low: int, high: int, operation: str, family: Family = Family.CONTROLLER) -> Api:
+    """A request of clients, which brokers send on to a node that runs a controller."""
+    return Api(low, high, family, operation, needs_controller=True, is_forwardable=True)
+
+
 APIS: Mapping[str, Api] = {
     "Fetch": Api(4, 18, Family.CORE),
     "ApiVersions": Api(0, 4, Family.NODE),
@@ -93,9 +93,9 @@ APIS: Mapping[str, Api] = {
     "FetchSnapshot": Api(0, 1, Family.CORE),
     UPDATE_FEATURES: Api(0, 2, Family.CONTROLLER, "ALTER", is_forwardable=True),
     "DescribeCluster": Api(0, 2, Family.NODE, "ALTER"),
-    DESCRIBE_CONFIGS: Api(1, 4, Family.NODE, OF_ITEMS, needs_controller=True),
-    DESCRIBE_ACLS: Api(1, 3, Family.NODE, "DESCRIBE", needs_controller=True),
-    DESCRIBE_SCRAM: Api(0, 0, Family.NODE, OF_ITEMS, needs_controller=True),
+    "DescribeConfigs": Api(1, 4, Family.NODE, OF_ITEMS, needs_controller=True),
+    "DescribeAcls": Api(1, 3, Family.NODE, "DESCRIBE", needs_controller=True),
+    "DescribeUserScramCredentials": Api(0, 0, Family.NODE, OF_ITEMS, needs_controller=True),
     "AddRaftVoter": Api(0, 1, Family.CORE, "ALTER", is_forwardable=True),
     "RemoveRaftVoter": Api(0, 0, Family.CORE, "ALTER", is_forwardable=True),
     "UpdateRaftVoter": Api(0, 0, Family.CORE),
@@ -106,54 +106,24 @@ APIS: Mapping[str, Api] = {
     "BrokerRegistration": Api(0, 4, Family.CONTROLLER),
     "ControllerRegistration": Api(0, 0, Family.CONTROLLER),
     "Envelope": Api(0, 0, Family.FORWARDED),
-    "CreateTopics": Api(
-        2, 7, Family.CONTROLLER, OF_ITEMS, needs_controller=True, is_forwardable=True
-    ),
-    "DeleteTopics": Api(
-        1, 6, Family.CONTROLLER, OF_ITEMS, needs_controller=True, is_forwardable=True
-    ),
-    "CreatePartitions": Api(
-        0, 3, Family.CONTROLLER, OF_ITEMS, needs_controller=True, is_forwardable=True
-    ),
-    "AlterPartitionReassignments": Api(
-        0, 1, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
-    ),
-    LIST_REASSIGNMENTS: Api(
-        0, 0, Family.NODE, "DESCRIBE", needs_controller=True, is_forwardable=True
-    ),
-    "ElectLeaders": Api(
-        0, 2, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
-    ),
-    "IncrementalAlterConfigs": Api(
-        0, 1, Family.CONTROLLER, OF_ITEMS, needs_controller=True, is_forwardable=True
-    ),
-    "AlterConfigs": Api(
-        0, 2, Family.CONTROLLER, OF_ITEMS, needs_controller=True, is_forwardable=True
-    ),
-    "UnregisterBroker": Api(
-        0, 0, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
-    ),
-    "UnregisterController": Api(
-        0, 0, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
-    ),
-    "AlterClientQuotas": Api(
-        0, 1, Family.CONTROLLER, "ALTER_CONFIGS", needs_controller=True, is_forwardable=True
-    ),
-    "CreateDelegationToken": Api(
-        1, 3, Family.TOKENS, OF_ITEMS, needs_controller=True, is_forwardable=True
-    ),
-    "RenewDelegationToken": Api(
-        1, 2, Family.TOKENS, OF_ITEMS, needs_controller=True, is_forwardable=True
-    ),
-    "ExpireDelegationToken": Api(
-        1, 2, Family.TOKENS, OF_ITEMS, needs_controller=True, is_forwardable=True
-    ),
-    DESCRIBE_TOKENS: Api(1, 3, Family.NODE, OF_ITEMS, needs_controller=True),
-    "CreateAcls": Api(1, 3, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True),
-    "DeleteAcls": Api(1, 3, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True),
-    "AlterUserScramCredentials": Api(
-        0, 0, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
-    ),
+    "CreateTopics": _of_clients(2, 7, OF_ITEMS),
+    "DeleteTopics": _of_clients(1, 6, OF_ITEMS),
+    "CreatePartitions": _of_clients(0, 3, OF_ITEMS),
+    "AlterPartitionReassignments": _of_clients(0, 1, "ALTER"),
+    "ListPartitionReassignments": _of_clients(0, 0, "DESCRIBE", Family.NODE),
+    "ElectLeaders": _of_clients(0, 2, "ALTER"),
+    "IncrementalAlterConfigs": _of_clients(0, 1, OF_ITEMS),
+    "AlterConfigs": _of_clients(0, 2, OF_ITEMS),
+    "UnregisterBroker": _of_clients(0, 0, "ALTER"),
+    "UnregisterController": _of_clients(0, 0, "ALTER"),
+    "AlterClientQuotas": _of_clients(0, 1, "ALTER_CONFIGS"),
+    "CreateDelegationToken": _of_clients(1, 3, OF_ITEMS, Family.TOKENS),
+    "RenewDelegationToken": _of_clients(1, 2, OF_ITEMS, Family.TOKENS),
+    "ExpireDelegationToken": _of_clients(1, 2, OF_ITEMS, Family.TOKENS),
+    "DescribeDelegationToken": Api(1, 3, Family.NODE, OF_ITEMS, needs_controller=True),
+    "CreateAcls": _of_clients(1, 3, "ALTER"),
+    "DeleteAcls": _of_clients(1, 3, "ALTER"),
+    "AlterUserScramCredentials": _of_clients(0, 0, "ALTER"),
 }
 """The versions that Kafka 4.3's controllers serve. `Offered.runs_controller` knows a node that runs
 a controller by CreateTopics."""
@@ -255,10 +225,8 @@ class Serving:
                 return self._describe_acls(frame, refusal)
             case "ListPartitionReassignments":
                 return await self._list_reassignments(frame, refusal)
-            case "DescribeDelegationToken":
-                return {"errorCode": int(Error.UNKNOWN_SERVER_ERROR)}
-            case "DescribeUserScramCredentials":
-                # Kafka's controllers offer it, and fail at it: brokers answer it.
+            case "DescribeDelegationToken" | "DescribeUserScramCredentials":
+                # Kafka's controllers offer these, and fail at them: brokers answer them.
                 refused = RequestRefused(Error.UNKNOWN_SERVER_ERROR)
                 return refused_answer(frame.name, frame.body, refused)
         raft, listener = self._runner.raft, peer.listener.upper()

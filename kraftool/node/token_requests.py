@@ -7,10 +7,11 @@ own.
 
 from __future__ import annotations
 
-from kraftool.controller.delegation_tokens import ANONYMOUS, not_created, owner_of
+from kraftool.controller.delegation_tokens import not_created, owner_of
 from kraftool.controller.permissions import Permissions
 from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error
+from kraftool.image.acls import ANONYMOUS
 from kraftool.net.server import Peer
 
 _CREATE = "CreateDelegationToken"

@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.safe_yaml import YamlError, YamlLimits, load_yaml
 from kraftool.repair.document import DocumentError, from_document, to_document
 from kraftool.repair.plan import Plan
-from kraftool.reports.text.safe_yaml import YamlError, YamlLimits, load_yaml
 
 MOST_BYTES = 8 << 20
 _SHORT = 84

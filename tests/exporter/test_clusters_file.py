@@ -47,7 +47,8 @@ clusters:
     [
         ("", "no list of clusters"),
         ("clusters: []", "no list of clusters"),
-        ("clusters: [", "line 1: not YAML"),
+        ("clusters: [", "clusters.yaml: line 1: "),
+        ("clusters: [{name: a, name: b, bootstrap-controller: 'a:1'}]", "line 1: name twice"),
         ("clusters: [{name: a}]", "cluster 1: it lacks bootstrap-controller"),
         ("clusters: [{bootstrap-controller: 'a:1'}]", "cluster 1: it lacks a name"),
         ("clusters: [{name: a, bootstrap-controller: 'a:1', intervall: 3}]", "intervall is not"),

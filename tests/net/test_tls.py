@@ -11,12 +11,12 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509.oid import NameOID
 
+from kraftool.image.acls import ANONYMOUS
 from kraftool.net.connection import connect
 from kraftool.net.errors import AuthenticationError, NetError
 from kraftool.net.guests import Limits
 from kraftool.net.principals import distinguished_name, mapping
 from kraftool.net.providers import SettingsError
-from kraftool.net.security import ANONYMOUS
 from kraftool.net.settings import client_security, listener_security
 from kraftool.net.tls import openssl_name
 from tests.net.certificates import Certified, authority, node

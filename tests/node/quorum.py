@@ -22,7 +22,7 @@ from kraftool.decoders.rpc_frames import (
     encode_request,
     encode_response,
 )
-from kraftool.net.security import ANONYMOUS
+from kraftool.image.acls import ANONYMOUS
 from kraftool.net.server import Peer
 from kraftool.node.authorization import Authorization
 from kraftool.node.config import STANDARD_AUTHORIZER

@@ -13,6 +13,7 @@ from typing import Any
 
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.safe_yaml import YamlError, YamlLimits, load_yaml
 from kraftool.raft.names import (
     ElectionState,
     OffsetAndEpoch,
@@ -24,7 +25,6 @@ from kraftool.raft.names import (
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachable_by
 from kraftool.reports.election.read import DEFAULT_LISTENER, placeholder
-from kraftool.reports.text.safe_yaml import YamlError, YamlLimits, load_yaml
 
 MOST_BYTES = 256 << 10
 _BOUNDS = YamlLimits(bytes=MOST_BYTES, events=20_000, depth=8)

@@ -7,6 +7,7 @@ of them come back when the time is over, or when there are more. What is left ou
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -100,26 +101,24 @@ class FindingFilter:
             next((mute for mute in self.mutes if mute.covers(finding, self.now_ms)), None)
             for finding in findings
         ]
+        times = Counter(mute_of)
         return [
-            mute if mute is not None and mute_of.count(mute) <= mute.count else None
-            for mute in mute_of
+            mute if mute is not None and times[mute] <= mute.count else None for mute in mute_of
         ]
 
 
 NOTHING_LEFT_OUT = FindingFilter(now_ms=0)
 
 
-def read_mutes(text: str, name: str, codes: frozenset[str]) -> tuple[Mute, ...]:
+def read_mutes(data: bytes, name: str, codes: frozenset[str]) -> tuple[Mute, ...]:
     """Read a file of mutes, a list in YAML. Raises MuteError for anything that is not understood:
-    an alarm must not vanish by a slip of the pen."""
-    import yaml
+    an alarm must not vanish by a typing mistake."""
+    from kraftool.decoders.safe_yaml import YamlError, YamlLimits, load_yaml
 
     try:
-        entries = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = "" if mark is None else f", line {mark.line + 1}"
-        raise MuteError(f"{name}{where}: not YAML") from None
+        entries = load_yaml(data, YamlLimits(bytes=256 << 10, events=20_000, depth=3))
+    except YamlError as error:
+        raise MuteError(f"{name}: {error.message}") from None
     if entries is None:
         return ()
     if not isinstance(entries, list):

@@ -164,7 +164,7 @@ METRICS: tuple[ExportedMetric, ...] = (
     ),
     ExportedMetric(
         name="quorum_leader_id",
-        help="Id of the leader, -1 if no node leads by the own answer of every node reached",
+        help="Id of the leader, -1 if every node that was reached says that no node leads",
         values=_one(_leader_id),
     ),
     ExportedMetric(
@@ -210,7 +210,7 @@ METRICS: tuple[ExportedMetric, ...] = (
     ),
     ExportedMetric(
         name="quorum_voters_unexpected",
-        help="1 if the voters are others than --expect-voters; no sample without it",
+        help="1 if the voters differ from --expect-voters; no sample without it",
         values=_one(lambda of: has_unexpected_voters(of.health.view, of.cluster.expected_voters)),
     ),
     ExportedMetric(

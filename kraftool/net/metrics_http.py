@@ -1,7 +1,7 @@
-"""A page of metrics for Prometheus, /metrics; /health and /ready for who watches processes.
+"""Serves /metrics to Prometheus, and /health and /ready to supervisors of processes.
 
-Owns the little of HTTP that needs. It listens where it is told to, which is loopback unless the
-operator names another address; it refuses bodies, other methods and slow senders.
+Owns the small part of HTTP that this takes. It listens on loopback unless the operator names
+another address. It refuses bodies, other methods and slow senders.
 """
 
 from __future__ import annotations

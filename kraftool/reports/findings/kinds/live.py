@@ -207,9 +207,9 @@ ENDPOINT = _kind(
 ENDPOINT_NOBODY = _kind(
     "ENDPOINT-NOBODY",
     _WARNING,
-    "No node answers at an address that the metadata records for one. The node runs, but clients"
-    " and other nodes are sent to that address.",
-    "check that the node listens at this address, and the network on the way. Correct"
+    "No process answers at an address that the metadata records for a node. The node runs, but"
+    " clients and other nodes are sent to that address.",
+    "check that the node listens at this address, and check the network in between. Correct"
     " advertised.listeners if the address is wrong; kraftool quorum endpoints corrects a voter's",
 )
 ENDPOINT_OTHER = _kind(
@@ -224,15 +224,15 @@ CERTIFICATE_EXPIRES = _kind(
     "CERTIFICATE-EXPIRES",
     _WARNING,
     "The certificate of a listener is valid for less than two weeks. After that clients and other"
-    " nodes refuse the connection: a voter without valid certificate cannot take part.",
+    " nodes refuse the connection: a voter without a valid certificate cannot take part.",
     "renew the certificate now. Kafka reloads a keystore when its config is altered, and at a"
     " restart",
 )
 CERTIFICATE_EXPIRED = _kind(
     "CERTIFICATE-EXPIRED",
     _ERROR,
-    "The certificate of a listener has expired. Connections that are open stay, and no new one is"
-    " accepted by clients and other nodes.",
+    "The certificate of a listener has expired. Open connections stay. Clients and other nodes"
+    " refuse new ones.",
     "renew the certificate, and restart the node or reload its keystore",
 )
 FALSE_UPGRADE = _kind(

@@ -51,7 +51,7 @@ class Run(NamedTuple):
     @property
     def may_run_again(self) -> bool:
         words = ("describe", "--list", "list-endpoints", "--verify", "--if-")
-        return any(word in self.command for word in words)
+        return bool(self.awaited) or any(word in self.command for word in words)
 
     @property
     def awaited(self) -> str:

@@ -38,8 +38,11 @@ pytestmark = pytest.mark.slow
 
 
 class _Watching:
-    def __init__(self) -> None:
+    """Narrates a node that runs already: told its role at once, it cannot miss the next change."""
+
+    def __init__(self, runner: Runner) -> None:
         self._narration = Narration()
+        self._narration.stepped(runner.raft, None, [])
 
     def stepped(
         self, raft: Raft, event: Event | None, effects: list[Effect], took_s: float
@@ -72,7 +75,7 @@ def test_who_loses_its_leader_warns_and_names_it(
             leader = await quorum.leader()
             gone: int = leader.settings.node_id
             follower = next(runner for runner in quorum.running.values() if runner is not leader)
-            follower.watcher = _Watching()
+            follower.watcher = _Watching(follower)
             await quorum.caught_up(leader, 1, 2, 3)
             assert not said(caplog, logging.WARNING)
             await quorum.stop(gone, clean=False)
@@ -93,7 +96,7 @@ def test_an_end_that_was_asked_for_is_no_loss(
         async with quorum_of(tmp_path, 1, 2, 3) as quorum:
             leader = await quorum.leader()
             await quorum.caught_up(leader, 1, 2, 3)
-            leader.watcher = _Watching()
+            leader.watcher = _Watching(leader)
             leader.shut_down()
             await quorum.until("the resignation", lambda: leader.raft.is_stopped)
 
@@ -111,7 +114,7 @@ def test_a_witness_is_seen_in_what_it_says_and_in_its_metrics(
         async with quorum_of(tmp_path, 1, 2, witnesses=(2,)) as quorum:
             leader = await quorum.leader()
             witness = quorum.running[2]
-            witness.watcher = _Watching()
+            witness.watcher = _Watching(witness)
             await quorum.caught_up(leader, 1, 2)
             await quorum.stop(1, clean=False)
             await quorum.until("the loss", lambda: said(caplog, logging.WARNING))
@@ -220,7 +223,7 @@ def test_a_witness_that_leads_names_its_successor_and_loses_no_leader(
             await quorum.until("the commit", lambda: leader.raft.role.high_watermark > last)
             assert quorum.running[3].raft.log.end_offset > last
             witness = quorum.running[3]
-            witness.watcher = _Watching()
+            witness.watcher = _Watching(witness)
             await quorum.stop(first, clean=False)
             quorum.isolated.clear()
             await quorum.until("the successor", lambda: quorum.running[other].leads)

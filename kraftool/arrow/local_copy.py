@@ -49,7 +49,7 @@ def on_disk(files: Sequence[FleetFile]) -> Iterator[Here]:
         name = files[0].name if alone else files[0].directory.name
         yield Here(path=name, shown=name)
         return
-    shown = _folder(files[0].name) if alone else files[0].directory.name
+    shown = files[0].name.rpartition("/")[0] if alone else files[0].directory.name
     with private_folder("kraftool-copy-") as temporary:
         below = temporary / _basename(shown, alone=alone)
         below.mkdir(mode=0o700)
@@ -60,10 +60,6 @@ def on_disk(files: Sequence[FleetFile]) -> Iterator[Here]:
         if alone and len(files) == 1:
             path, called = below / files[0].basename, files[0].name
         yield Here(path=str(path), shown=called, problems=tuple(problems))
-
-
-def _folder(name: str) -> str:
-    return name.rpartition("/")[0]
 
 
 def _basename(shown: str, *, alone: bool) -> str:

@@ -6,7 +6,8 @@ same options. This process reads them when a program asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Unpack
 
 from kraftool.arrow.choices import Choices, Path, option_texts, path_text, source_of
@@ -14,7 +15,7 @@ from kraftool.arrow.columns import arrow_schema
 from kraftool.arrow.reading import parts_of, read_part
 from kraftool.arrow.search import require
 from kraftool.arrow.settings import read_settings
-from kraftool.arrow.untyped import ArrowBatch, ArrowReader, ArrowSchema, ArrowTable, pa
+from kraftool.arrow.untyped import ArrowReader, ArrowSchema, ArrowTable, pa
 
 
 class KraftTable:
@@ -32,7 +33,9 @@ class KraftTable:
 
     def reader(self) -> ArrowReader:
         """A pyarrow.RecordBatchReader, which holds one batch at a time and can be read once."""
-        return pa.RecordBatchReader.from_batches(self.schema, self._batches())
+        parts = parts_of(self._source, self._settings)
+        read = (read_part(self._source, self.schema, self._settings, part) for part in parts)
+        return pa.RecordBatchReader.from_batches(self.schema, chain.from_iterable(read))
 
     def read(self) -> ArrowTable:
         """All rows as a pyarrow.Table, in memory."""
@@ -45,7 +48,3 @@ class KraftTable:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """A stream of Arrow's C interface, which starts at the first row each time."""
         return self.reader().__arrow_c_stream__(requested_schema)
-
-    def _batches(self) -> Iterator[ArrowBatch]:
-        for part in parts_of(self._source, self._settings):
-            yield from read_part(self._source, self.schema, self._settings, part)

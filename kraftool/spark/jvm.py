@@ -93,8 +93,9 @@ def _launched(
     import pyspark
 
     properties, path = folder / "spark.properties", folder / "gateway"
-    settings = _as_properties(_at_start(folder, conf)).encode()
-    write_whole(properties, properties.with_suffix(".new"), settings)
+    settings = _at_start(folder, conf).items()
+    lines = "".join(f"{_escaped(key)}={_escaped(value)}\n" for key, value in settings)
+    write_whole(properties, properties.with_suffix(".new"), lines.encode())
     home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
     variables = {
         "JAVA_HOME": str(java.home),
@@ -175,10 +176,6 @@ def _at_start(folder: Path, conf: Mapping[str, str]) -> dict[str, str]:
         **conf,
         DEFAULT_JAVA_OPTIONS: options.strip(),
     }
-
-
-def _as_properties(settings: Mapping[str, str]) -> str:
-    return "".join(f"{_escaped(key)}={_escaped(value)}\n" for key, value in settings.items())
 
 
 def _escaped(text: str) -> str:

@@ -185,10 +185,7 @@ def _links(examined: Examined, keys: Mapping[int, str], known: Mapping[str, Hous
     shared = traced.groupBy("token").agg(collect_set("key").alias("keys"))
     pairs = shared.where(f"size(keys) BETWEEN 2 AND {_CROWD}").select("keys")
     counted = pairs.mapInArrow(partial(_pairs, known=known), "held BINARY").groupBy("held").count()
-    table = counted.toArrow()
-    for held, count in zip(
-        table.column("held").to_pylist(), table.column("count").to_pylist(), strict=True
-    ):
+    for held, count in rows_in(counted.toArrow().to_batches()):
         part, whole, is_home, is_own = pickle.loads(held)
         links = of_home if is_home else of_log
         before = links.get((part, whole), Link(part, whole, 0, 0))

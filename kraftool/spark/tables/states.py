@@ -22,7 +22,6 @@ from kraftool.arrow.untyped import pa
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.image import MetadataImage
-from kraftool.image.topics import PartitionRegistration, TopicImage
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.text.printable import file_text
@@ -129,18 +128,13 @@ def _write_end(
             "configs": config_array(configs, show_secrets=show_secrets),
         }
         hand_on("topics", own, len(topics))
-    for part in _parts(_partitions(every)):
+    partitions_of = (
+        (topic, at, topic.partitions[at]) for topic in every for at in sorted(topic.partitions)
+    )
+    for part in _parts(partitions_of):
         whose, numbers, partitions = zip(*part, strict=True)
         own = {**topic_arrays(whose), **partition_arrays(numbers, partitions)}
         hand_on("partitions", own, len(part))
-
-
-def _partitions(
-    topics: Iterable[TopicImage],
-) -> Iterator[tuple[TopicImage, int, PartitionRegistration]]:
-    for topic in topics:
-        for number in sorted(topic.partitions):
-            yield topic, number, topic.partitions[number]
 
 
 def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:

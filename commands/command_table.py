@@ -34,6 +34,7 @@ SECTIONS = {
     },
     "Repair": {
         "recover": "Recover a lost quorum or a damaged directory",
+        "backup": "Keep backups of a cluster's metadata",
     },
     "Make": {
         "format": "Format the directories of a node",
@@ -67,6 +68,13 @@ SUBCOMMANDS = {
         "verify": "Verify that a plan was applied",
         "undo": "Undo a plan in one data directory",
     },
+    "backup": {
+        "create": "Create a backup of a leader's or a directory's metadata",
+        "list": "List the backups of a cluster",
+        "info": "Show what a backup has",
+        "verify": "Verify that backups are what was written",
+        "prune": "Remove old backups",
+    },
     "storage": {
         "format": "Format the directories of a node",
         "info": "Show how the directories of a node are formatted",
@@ -88,6 +96,7 @@ SUBCOMMANDS = {
 _ELSEWHERE = {
     "format": ("storage_format", "format_"),
     "storage format": ("storage_format", "format_"),
+    "backup list": ("backup_list", "list_"),
 }
 """A module that is named otherwise, with its function."""
 

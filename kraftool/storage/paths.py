@@ -1,7 +1,7 @@
 """The files behind a PATH of the command line.
 
 Owns the forms: a data directory, a partition's folder, one file, a Kafka server.properties, a tar
-stream. It refuses to decode anything but the properties file that leads to a directory.
+stream, a backup. It refuses to decode anything but the properties file that leads to a directory.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from enum import StrEnum
 from kraftool.decoders import properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
+from kraftool.storage.backup_files import BackupFiles, is_backup, split
 from kraftool.storage.directory import (
     file_entry,
     likely_directories,
@@ -80,7 +81,7 @@ class Location:
     @property
     def is_on_disk(self) -> bool:
         """True if its files can be found by their names."""
-        return self.kind not in (LocationKind.TAR, LocationKind.LIVE)
+        return self.kind not in (LocationKind.TAR, LocationKind.LIVE) and not self.held
 
     @property
     def is_stream(self) -> bool:
@@ -97,7 +98,7 @@ class Location:
         yield from self.notes
         match self.kind:
             case LocationKind.FILE:
-                yield file_entry(self.path)
+                yield from self.held or (file_entry(self.path),)
             case LocationKind.PARTITION:
                 listing = list_partition(self.directory)
                 yield from listing.problems
@@ -126,6 +127,8 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
     """
     if path == "-" or is_shell_pipe(path):
         return Location(path=path, kind=LocationKind.TAR)
+    if is_backup(path):
+        return _backup(path)
     if os.path.isdir(path):
         return _directory(path)
     with FileSource(path) as source:
@@ -137,6 +140,21 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
         if location is not None:
             return location
     return Location(path=path, kind=LocationKind.FILE, directory=os.path.dirname(path))
+
+
+def _backup(path: str) -> Location:
+    """A backup is read as its checkpoint."""
+    files, name = split(path)
+    return backup_location(files, files.checkpoint_of(files.manifest(name), name))
+
+
+def backup_location(files: BackupFiles, checkpoint: str) -> Location:
+    """The location of a backup's checkpoint. Raises KraftoolError where it cannot be read."""
+    here = files.path_here(checkpoint)
+    held = [] if here else [files.copied(checkpoint)]
+    path = here or held[0].name
+    directory = os.path.dirname(path)
+    return Location(path=path, kind=LocationKind.FILE, directory=directory, held=tuple(held))
 
 
 def _directory(path: str) -> Location:

@@ -1,22 +1,24 @@
-"""Files behind a URL, read in ranges: s3, gs, abfs, hdfs, http, memory, whatever fsspec knows.
+"""Files behind a URL: s3, gs, abfs, hdfs, http, memory, whatever fsspec knows.
 
-Owns what a URL is, how it is shown (never with what is in it to log in), listing and ranged reads.
-It refuses to write, to keep copies, and to treat local paths: those are `source.py`'s. fsspec is
-imported when the first URL is opened, so that nobody else needs it.
+Owns what a URL is, how it is shown (never with what is in it to log in), listing, reads in ranges,
+and the writing of whole files, which only backups do. It refuses to keep copies, and to treat local
+paths: those are `source.py`'s. fsspec is imported when the first URL is opened, so that nobody else
+needs it.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
-from typing import Any
+from typing import IO, Any
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.installing import install_hint
-from kraftool.storage.source import ClosingSource
+from kraftool.storage.source import CHUNK, ClosingSource
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::|://)")
 # Of these the part before the @ is a container's name and no secret.
@@ -168,6 +170,25 @@ class RemoteFiles:
         except Exception as error:
             raise self._failed(error, path) from None
         return data
+
+    def write(self, path: str, content: IO[bytes]) -> None:
+        """Write a whole file. One that fails half-way may leave a part of it, in some stores."""
+        inside = self._inside(path)
+        try:
+            self._fs.makedirs(inside.rpartition("/")[0], exist_ok=True)
+            with self._fs.open(inside, "wb") as file:
+                shutil.copyfileobj(content, file, CHUNK)
+        except Exception as error:
+            raise self._failed(error, path) from None
+
+    def remove(self, path: str) -> None:
+        """Remove a file, if it is there."""
+        try:
+            self._fs.rm_file(self._inside(path))
+        except FileNotFoundError:
+            return
+        except Exception as error:
+            raise self._failed(error, path) from None
 
     def _inside(self, path: str) -> str:
         return f"{self._root.rstrip('/')}/{path}" if path else self._root

@@ -153,7 +153,7 @@ def _at_common(
 
 def _of_one_cluster(both: TwoStates, files: StateFiles, others: StateFiles) -> TwoStates:
     """Two clusters may be compared, and differ in all that they are."""
-    old, new = _cluster_of(files), _cluster_of(others)
+    old, new = cluster_of(files), cluster_of(others)
     if not old or not new or old == new:
         return both
     finding = dir_kinds.CLUSTER_ID.at(
@@ -168,7 +168,7 @@ def _of_one_cluster(both: TwoStates, files: StateFiles, others: StateFiles) -> T
     return replace(both, new=replace(both.new, findings=(*both.new.findings, finding)))
 
 
-def _cluster_of(files: StateFiles) -> str | None:
+def cluster_of(files: StateFiles) -> str | None:
     """Return what meta.properties says; None where it cannot be looked at: in a stream, beside a
     file.
     """

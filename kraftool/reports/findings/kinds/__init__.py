@@ -23,6 +23,7 @@ AREAS = {
     "KT-FLEET": "fleet",
     "KT-LIVE": "live",
     "KT-REC": "repair",
+    "KT-BAK": "backup",
 }
 """The module of each area, by the beginning of its codes."""
 

@@ -1,0 +1,52 @@
+"""`kraftool backup info`: one backup, by its manifest."""
+
+from __future__ import annotations
+
+from kraftool.commands.backup_options import BackupOrStore, opened
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
+from kraftool.commands.output import ColorWhen, Output, printable
+
+
+def info(
+    backup: BackupOrStore,
+    output: PlainOutput = PlainFormat.TABLE,
+    tz: TimeZone = "UTC",
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Show what a backup has, and what a restore will not bring back.
+
+    Example: kraftool backup info /backup/prod
+
+    If BACKUP is a STORE, kraftool shows its newest backup. Reads only the manifest, which is what
+    -o json prints. Nothing is changed.
+    """
+    from kraftool.backup.manifest import read_all, read_manifest
+    from kraftool.commands.times import time_zone
+    from kraftool.decoders.errors import KraftoolError
+
+    zone = time_zone(tz)
+    to = Output(color=color, quiet=quiet, out=out)
+    files, name = opened(backup)
+    if name:
+        manifest = read_manifest(files, name)
+    else:
+        manifests, _ = read_all(files)
+        if not manifests:
+            raise KraftoolError(
+                f"{files.shown}: no backup is there",
+                hint="name the folder or URL that kraftool backup create was given",
+            )
+        manifest = manifests[-1]
+    if output is PlainFormat.JSON:
+        to.document(manifest)
+    else:
+        from kraftool.commands.backup_view import left_out_words, summary
+
+        to.line(printable(files.shown_path(manifest.name)))
+        to.rich(*summary(manifest, zone))
+        if words := left_out_words(manifest):
+            to.line(words)
+    to.finish()

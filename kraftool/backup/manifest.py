@@ -1,0 +1,147 @@
+"""The manifest of a backup: what it is of, and what its checkpoint has to be.
+
+Owns the form. The file is the same document as `backup info -o json` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.json_marks import Count, Moment
+from kraftool.repair.document import from_document
+from kraftool.reports.text.json_document import camel, members
+from kraftool.storage.backup_files import MANIFEST, BackupFiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureLevel:
+    """A finalized feature."""
+
+    name: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupCheckpoint:
+    """The file with the state."""
+
+    path: str
+    """Below the folder or URL of all backups. It may lie beside the manifest of an earlier backup
+    of the same state."""
+    offset: int
+    """That of its name: the checkpoint has the records below it."""
+    epoch: int
+    size: int
+    """In bytes, encrypted if the backup is."""
+    sha256: str
+    """Of these bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """A backup."""
+
+    kind: str
+    """kraftool backup"""
+    name: str
+    created: Moment
+    kraftool_version: str
+    host: str
+    """The name of the machine that made it."""
+    source: str
+    """The PATH, or the leader that was read."""
+    cluster_id: str
+    """Empty if nothing said it, as beside a single file."""
+    offset: int
+    """The backup has the state of the records below this offset."""
+    epoch: int
+    last_timestamp: Moment
+    """When the leader appended the last of them."""
+    is_committed: bool | None
+    """True for a live leader's committed records. null for files, which do not say it."""
+    metadata_version: int
+    kraft_version: int
+    features: tuple[FeatureLevel, ...]
+    """The finalized ones besides metadata.version."""
+    voter_keys: tuple[str, ...]
+    """Each voter's id, and its directory id behind an @ if it has one. Empty if they are not in the
+    log, but in the settings."""
+    state_hash: str
+    """Of the checkpoint's state, as kraftool state prints it."""
+    brokers: Count
+    topics: Count
+    partitions: Count
+    configs: Count
+    acls: Count
+    client_quotas: Count
+    scram_credentials: Count
+    delegation_tokens: Count
+    has_secrets: bool
+    """False if SCRAM credentials and secret config values were left out."""
+    left_out_scram_credentials: Count
+    left_out_configs: tuple[str, ...]
+    """The resource and the name of each config that was left out."""
+    is_encrypted: bool
+    checkpoint: BackupCheckpoint
+
+    @property
+    def has_own_checkpoint(self) -> bool:
+        return self.checkpoint.path.startswith(f"{self.name}/")
+
+
+def read_manifest(files: BackupFiles, name: str) -> Manifest:
+    """The manifest of a backup. Raises KraftoolError where there is none, or it is damaged."""
+    document = files.manifest(name)
+    files.checkpoint_of(document, name)
+    try:
+        manifest = from_document(Manifest, _members(document), "it")
+    except KraftoolError as error:
+        raise KraftoolError(
+            f"{files.shown_path(f'{name}/{MANIFEST}')}: {error.message}", hint=error.hint
+        ) from None
+    if manifest.name != name:
+        raise KraftoolError(
+            f"{files.shown_path(f'{name}/{MANIFEST}')}: it is the manifest of {manifest.name}",
+            hint="a backup's folder keeps its name",
+        )
+    return manifest
+
+
+def _members(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The members by their attributes. Times in words, and what a newer kraftool adds, are not
+    read."""
+    return {
+        camel(member.attribute): document[member.name]
+        for member in members(Manifest)
+        if member.name in document
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """A folder of a backup whose manifest is missing or damaged."""
+
+    name: str
+    is_unfinished: bool
+    """True if there is no manifest."""
+    reason: str
+
+
+def read_all(files: BackupFiles) -> tuple[list[Manifest], list[Unread]]:
+    """All backups, the oldest first, and the folders that are none."""
+    manifests: list[Manifest] = []
+    unread: list[Unread] = []
+    for name in files.names():
+        if not files.has(f"{name}/{MANIFEST}"):
+            unread.append(Unread(name=name, is_unfinished=True, reason="it has no manifest"))
+            continue
+        try:
+            manifests.append(read_manifest(files, name))
+        except KraftoolError as error:
+            unread.append(Unread(name=name, is_unfinished=False, reason=error.message))
+    # What prune left of a backup because a later one needs its checkpoint is no backup any more.
+    needed = {manifest.checkpoint.path.partition("/")[0] for manifest in manifests}
+    return manifests, [one for one in unread if not (one.is_unfinished and one.name in needed)]

@@ -1,0 +1,168 @@
+"""Backups compared with their manifests: the bytes, then the state.
+
+Owns what makes a backup one that can be relied on. What an encrypted one holds is not known without
+an identity: its bytes are compared, and a finding says that its state was not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kraftool.backup.create import digest
+from kraftool.backup.manifest import Manifest, Unread, read_all, read_manifest
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.json_marks import in_json
+from kraftool.reports.findings.finding import Finding, Severity, in_order
+from kraftool.reports.findings.kinds import backup as kinds
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
+from kraftool.reports.verify.snapshot import verify_snapshots
+from kraftool.storage.age import NoIdentityError
+from kraftool.storage.backup_files import MANIFEST, BackupFiles
+from kraftool.storage.paths import backup_location
+
+Progress = Callable[[str, int, int], None]
+"""Is told what is verified, how many are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedBackup:
+    """A backup, and what was found in it."""
+
+    name: str
+    manifest: Manifest | None
+    """null where it cannot be read."""
+    findings: tuple[Finding, ...]
+
+    @property
+    @in_json
+    def is_verified(self) -> bool:
+        """True if its bytes are those that were written, and its state is that of the manifest. The
+        state of an encrypted backup counts only if it could be decrypted."""
+        return not any(one.severity is Severity.ERROR or one.undecoded for one in self.findings)
+
+    @property
+    def is_whole(self) -> bool:
+        """True if nothing is wrong with it, as far as could be seen without its key."""
+        return all(one.severity is not Severity.ERROR for one in self.findings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupVerification:
+    """Backups in one place, compared with their manifests."""
+
+    store: str
+    backups: tuple[VerifiedBackup, ...]
+    """The oldest first."""
+    findings: tuple[Finding, ...]
+    """Of the place, and of folders that are no backup."""
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        return (*(one for backup in self.backups for one in backup.findings), *self.findings)
+
+    @property
+    @in_json
+    def finding_counts(self) -> FindingCounts:
+        return finding_counts(self.all_findings)
+
+
+def verify_one(files: BackupFiles, name: str) -> BackupVerification:
+    """Verify one backup."""
+    try:
+        verified = verify(files, read_manifest(files, name))
+    except KraftoolError as error:
+        unread = Unread(name=name, is_unfinished=False, reason=error.message)
+        verified = VerifiedBackup(
+            name=name, manifest=None, findings=(unread_finding(files, unread),)
+        )
+    return BackupVerification(store=files.shown, backups=(verified,), findings=())
+
+
+def verify_all(files: BackupFiles, progress: Progress) -> BackupVerification:
+    """Verify every backup of a place."""
+    manifests, unread = read_all(files)
+    backups = []
+    for number, manifest in enumerate(manifests):
+        progress(manifest.name, number, len(manifests))
+        backups.append(verify(files, manifest))
+    return BackupVerification(
+        store=files.shown,
+        backups=tuple(backups),
+        findings=findings_of(files, manifests, unread),
+    )
+
+
+def findings_of(
+    files: BackupFiles, manifests: Sequence[Manifest], unread: Sequence[Unread]
+) -> tuple[Finding, ...]:
+    """What is wrong with a place as a whole, without a look at any checkpoint."""
+    findings = [unread_finding(files, one) for one in unread]
+    if not manifests:
+        findings.append(kinds.NONE.at(files.shown, "no backup is there"))
+    return in_order(findings)
+
+
+def unread_finding(files: BackupFiles, unread: Unread) -> Finding:
+    """A folder without a usable manifest, as a finding."""
+    if unread.is_unfinished:
+        return kinds.UNFINISHED.at(files.shown_path(unread.name), unread.reason)
+    return kinds.MANIFEST.at(files.shown_path(f"{unread.name}/{MANIFEST}"), unread.reason)
+
+
+def verify(files: BackupFiles, manifest: Manifest) -> VerifiedBackup:
+    """Compare the bytes of a backup and its state with the manifest."""
+    findings = [*_of_bytes(files, manifest)]
+    if not findings:
+        findings += _of_state(files, manifest)
+    return VerifiedBackup(name=manifest.name, manifest=manifest, findings=in_order(findings))
+
+
+def _of_bytes(files: BackupFiles, manifest: Manifest) -> Iterator[Finding]:
+    path = manifest.checkpoint.path
+    name = files.shown_path(path)
+    if not files.has(path):
+        yield kinds.CHECKPOINT.at(name, "it is missing")
+        return
+    try:
+        sha256, size = digest(files, path)
+    except KraftoolError as error:
+        yield kinds.CHECKPOINT.at(name, error.message, advice=error.hint or None)
+        return
+    if size != manifest.checkpoint.size:
+        expected, found = str(manifest.checkpoint.size), str(size)
+        yield kinds.CHECKPOINT.at(name, "it has another size", expected=expected, found=found)
+    elif sha256 != manifest.checkpoint.sha256:
+        yield kinds.CHECKPOINT.at(
+            name,
+            "its bytes are others",
+            field="SHA-256",
+            expected=manifest.checkpoint.sha256,
+            found=sha256,
+        )
+
+
+def _of_state(files: BackupFiles, manifest: Manifest) -> Iterator[Finding]:
+    path = manifest.checkpoint.path
+    try:
+        location = backup_location(files, path)
+        report = verify_snapshots([location])
+    except NoIdentityError as error:
+        yield kinds.ENCRYPTED.at(
+            files.shown_path(path), "its state was not read", advice=error.hint
+        )
+        return
+    except KraftoolError as error:
+        yield kinds.CHECKPOINT.at(files.shown_path(path), error.message, advice=error.hint or None)
+        return
+    yield from report.all_findings
+    hashes = {snapshot.state_hash for snapshot in report.rows}
+    if hashes != {manifest.state_hash}:
+        found = ", ".join(filter(None, hashes)) or "none"
+        yield kinds.STATE.at(
+            location.path,
+            "its state is another one",
+            field="state hash",
+            expected=manifest.state_hash,
+            found=found,
+        )

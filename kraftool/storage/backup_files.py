@@ -1,0 +1,216 @@
+"""A folder or URL with backups: its files, and the checkpoint of one backup as a file to read.
+
+Owns the names. A backup is a folder with the manifest backup.json. The manifest names a checkpoint,
+which lies beside it, or beside the manifest of an earlier backup of the same state. Files are
+written whole, for their owner only, the manifest last: without one there is no backup.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from typing import IO, Any
+
+import orjson
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.storage import age
+from kraftool.storage.entry import Entry, EntryPlace
+from kraftool.storage.files import Files, give_to_owner
+from kraftool.storage.remote import RemoteFiles, is_url, shown_url
+from kraftool.storage.source import CHUNK, ByteSource, FileSource, HeldFile
+
+KIND = "kraftool backup"
+MANIFEST = "backup.json"
+MOST_MANIFEST = 1 << 20
+_NAME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ(?:-\d{1,3})?"
+BACKUP_NAME = re.compile(_NAME)
+_CHECKPOINT = re.compile(rf"{_NAME}/\d{{20}}-\d{{10}}\.checkpoint(?:\.age)?")
+
+
+class BackupFiles:
+    """The files of a folder or URL in which backups lie. Paths are relative, with `/`."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place.rstrip("/") if len(place) > 1 else place
+        self._remote = RemoteFiles(place) if is_url(place) else None
+
+    @property
+    def shown(self) -> str:
+        """The place as it may be printed."""
+        return shown_url(self._place)
+
+    def shown_path(self, path: str) -> str:
+        return f"{self.shown}/{path}"
+
+    def names(self) -> list[str]:
+        """The names of all folders that are a backup's, whole or not, the oldest first."""
+        return sorted(name for name in self._listed() if BACKUP_NAME.fullmatch(name))
+
+    def files_of(self, name: str) -> list[str]:
+        """The files in one of these folders."""
+        return self._listed(name)
+
+    def _listed(self, folder: str = "") -> list[str]:
+        if self._remote is not None:
+            # In a store without folders, one without files is not there.
+            there = self._remote.item(folder) is not None
+            return [item.name for item in self._remote.listed(folder)] if there else []
+        try:
+            return sorted(os.listdir(os.path.join(self._place, folder)))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._failed(folder, error) from None
+
+    def open(self, path: str) -> ByteSource:
+        """Open a file to read it. Raises KraftoolError."""
+        if self._remote is not None:
+            return self._remote.open(path)
+        return FileSource(os.path.join(self._place, path))
+
+    def has(self, path: str) -> bool:
+        if self._remote is not None:
+            return self._remote.item(path) is not None
+        return os.path.isfile(os.path.join(self._place, path))
+
+    def write(self, path: str, content: IO[bytes]) -> None:
+        """Write a new file, whole and durable. Raises KraftoolError, and leaves nothing of it under
+        its name in a folder."""
+        if self._remote is not None:
+            self._remote.write(path, content)
+            return
+        whole = os.path.join(self._place, path)
+        try:
+            self._write_here(whole, content)
+        except OSError as error:
+            raise self._failed(path, error) from None
+
+    def _write_here(self, whole: str, content: IO[bytes]) -> None:
+        files, folder, passing = Files(), os.path.dirname(whole), f"{whole}.part"
+        if not os.path.isdir(folder):
+            os.makedirs(folder, 0o700)
+            give_to_owner(os.path.dirname(folder), folder)
+            files.sync_folder(os.path.dirname(folder))
+        try:
+            file = files.create(passing, 0o600)
+            try:
+                position = 0
+                while chunk := content.read(CHUNK):
+                    file.write_at(position, chunk)
+                    position += len(chunk)
+                file.sync()
+            finally:
+                file.close()
+            files.rename(passing, whole)
+            files.sync_folder(folder)
+        except OSError:
+            with suppress(OSError):
+                files.unlink(passing)
+            raise
+
+    def remove(self, path: str) -> None:
+        """Remove a file, and its folder with the last one."""
+        if self._remote is not None:
+            self._remote.remove(path)
+            return
+        files, whole = Files(), os.path.join(self._place, path)
+        try:
+            files.unlink(whole)
+            if not os.listdir(os.path.dirname(whole)):
+                files.remove_folder(os.path.dirname(whole))
+        except OSError as error:
+            raise self._failed(path, error) from None
+
+    def manifest(self, name: str) -> dict[str, Any]:
+        """The manifest of a backup as JSON has it. Raises KraftoolError where it is none."""
+        path = f"{name}/{MANIFEST}"
+        with self.open(path) as source:
+            data = source.read_at(0, MOST_MANIFEST)
+        try:
+            document = orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            raise self._no_manifest(path, f"it is not JSON: {error}") from None
+        if not isinstance(document, dict) or document.get("kind") != KIND:
+            raise self._no_manifest(path, f"its kind is not {KIND!r}")
+        return document
+
+    def checkpoint_of(self, manifest: Mapping[str, Any], name: str) -> str:
+        """The path of a backup's checkpoint; a manifest may come from anybody."""
+        checkpoint = manifest.get("checkpoint")
+        path = checkpoint.get("path") if isinstance(checkpoint, dict) else None
+        if not isinstance(path, str) or not _CHECKPOINT.fullmatch(path):
+            raise self._no_manifest(f"{name}/{MANIFEST}", "it names no checkpoint")
+        return path
+
+    def path_here(self, path: str) -> str:
+        """Where a checkpoint can be read as it lies; empty for one from elsewhere, or encrypted."""
+        if self._remote is not None or path.endswith(age.SUFFIX):
+            return ""
+        return os.path.join(self._place, path)
+
+    def copied(self, path: str) -> Entry:
+        """A checkpoint from elsewhere or encrypted, in a file without a name that lasts as long as
+        the process. Raises KraftoolError."""
+        name = self.shown_path(path).removesuffix(age.SUFFIX)
+        with self.open(path) as source, tempfile.TemporaryFile(prefix="kraftool-") as copy:
+            content = _Reading(source)
+            if path.endswith(age.SUFFIX):
+                age.decrypt(content, copy, self.shown_path(path))  # type: ignore[arg-type]
+            else:
+                while chunk := content.read(CHUNK):
+                    copy.write(chunk)
+            copy.flush()
+            held = HeldFile(copy.fileno(), name)
+            size = held.size()
+        return Entry(
+            directory=os.path.dirname(name),
+            path=os.path.basename(name),
+            name=name,
+            place=EntryPlace.PARTITION,
+            size=size,
+            mtime_ns=0,
+            opener=partial(HeldFile, held.fileno(), name),
+        )
+
+    def _no_manifest(self, path: str, why: str) -> KraftoolError:
+        return KraftoolError(f"{self.shown_path(path)} is no manifest of a backup: {why}")
+
+    def _failed(self, path: str, error: OSError) -> KraftoolError:
+        return KraftoolError(f"{self.shown_path(path)}: {error.strerror or error}")
+
+
+class _Reading:
+    """A source as a file that is read from its beginning."""
+
+    def __init__(self, source: ByteSource) -> None:
+        self._source, self._position = source, 0
+
+    def read(self, size: int = -1) -> bytes:
+        chunk = self._source.read_at(self._position, size if size >= 0 else CHUNK)
+        self._position += len(chunk)
+        return chunk
+
+
+def is_backup(path: str) -> bool:
+    """True if a PATH is a backup: a URL that ends with its name, or a folder with a manifest."""
+    if is_url(path) and not os.path.exists(path):
+        return BACKUP_NAME.fullmatch(path.rstrip("/").rpartition("/")[2]) is not None
+    return os.path.isfile(os.path.join(path, MANIFEST))
+
+
+def split(path: str) -> tuple[BackupFiles, str]:
+    """The place in which a backup lies, and its name."""
+    place, _, name = path.rstrip("/").rpartition("/")
+    if name in (".", ".."):
+        place, _, name = os.path.abspath(path).rpartition("/")
+    if not BACKUP_NAME.fullmatch(name):
+        raise KraftoolError(
+            f"{shown_url(path)} is not named as a backup is",
+            hint="a backup's folder is named by a time, such as 2026-12-01T00-03-37Z",
+        )
+    return BackupFiles(place or ("/" if path.startswith("/") else ".")), name

@@ -23,23 +23,13 @@ def info(
     If BACKUP is a STORE, kraftool shows its newest backup. Reads only the manifest, which is what
     -o json prints. Nothing is changed.
     """
-    from kraftool.backup.manifest import read_all, read_manifest
+    from kraftool.backup.manifest import newest
     from kraftool.commands.times import time_zone
-    from kraftool.decoders.errors import KraftoolError
 
     zone = time_zone(tz)
     to = Output(color=color, quiet=quiet, out=out)
     files, name = opened(backup)
-    if name:
-        manifest = read_manifest(files, name)
-    else:
-        manifests, _ = read_all(files)
-        if not manifests:
-            raise KraftoolError(
-                f"{files.shown}: no backup is there",
-                hint="name the folder or URL that kraftool backup create was given",
-            )
-        manifest = manifests[-1]
+    manifest = newest(files, name)
     if output is PlainFormat.JSON:
         to.document(manifest)
     else:

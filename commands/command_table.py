@@ -73,6 +73,7 @@ SUBCOMMANDS = {
         "list": "List the backups of a cluster",
         "info": "Show what a backup has",
         "verify": "Verify that backups are what was written",
+        "restore": "Restore a backup into a running cluster",
         "prune": "Remove old backups",
     },
     "storage": {

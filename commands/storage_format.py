@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kraftool.storage.format_plan import FormatPlan
+    from kraftool.storage.scram_records import ScramUser
 
 
 def format_(
@@ -89,6 +90,14 @@ def format_(
             " saltedpassword. Repeat it for more users.",
         ),
     ] = None,
+    scram_from: Annotated[
+        str,
+        Option(
+            "--scram-from",
+            metavar="PATH",
+            help="Take the SCRAM users of a backup or of a data directory.",
+        ),
+    ] = "",
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = TIMEOUT_S,
@@ -177,7 +186,7 @@ def format_(
             metadata_version_source=release.source or None,
             running_cluster=release.cluster_id,
             features=features,
-            scram_users=[scram_user(credential) for credential in add_scram or ()],
+            scram_users=[*_kept_users(scram_from), *map(scram_user, add_scram or ())],
             ignore_formatted=ignore_formatted,
             is_dry_run=dry_run,
         )
@@ -204,6 +213,16 @@ def format_(
         if not plan.directories:
             to.line("All of the log directories are already formatted.")
     to.finish()
+
+
+def _kept_users(path: str) -> list[ScramUser]:
+    """The SCRAM users of a PATH."""
+    if not path:
+        return []
+    from kraftool.reports.state.load import load_state
+    from kraftool.storage.scram_records import scram_users_of
+
+    return scram_users_of(load_state(path).image.scram)
 
 
 def _written(plan: FormatPlan) -> Iterator[str]:

@@ -145,3 +145,16 @@ def read_all(files: BackupFiles) -> tuple[list[Manifest], list[Unread]]:
     # What prune left of a backup because a later one needs its checkpoint is no backup any more.
     needed = {manifest.checkpoint.path.partition("/")[0] for manifest in manifests}
     return manifests, [one for one in unread if not (one.is_unfinished and one.name in needed)]
+
+
+def newest(files: BackupFiles, name: str = "") -> Manifest:
+    """The manifest of a backup; the newest one without a name. Raises KraftoolError."""
+    if name:
+        return read_manifest(files, name)
+    manifests, _ = read_all(files)
+    if not manifests:
+        raise KraftoolError(
+            f"{files.shown}: no backup is there",
+            hint="name the folder or URL that kraftool backup create was given",
+        )
+    return manifests[-1]

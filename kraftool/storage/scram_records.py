@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from kraftool.decoders import codec
 from kraftool.decoders.java_text import read_int32
 from kraftool.decoders.json_marks import Hidden
-from kraftool.image.scram import MECHANISMS
+from kraftool.image.metadata_version import LATEST_LEVEL
+from kraftool.image.scram import MECHANISMS, ScramImage
 from kraftool.image.scram_keys import DIGESTS, ITERATIONS, keys_of
 from kraftool.storage.format_levels import FormatImpossible
 
@@ -31,6 +32,15 @@ class ScramUser:
     name: str
     mechanism: str
     record: Hidden[codec.Value]
+
+
+def scram_users_of(image: ScramImage) -> list[ScramUser]:
+    """The users of a cluster, with the keys that it has."""
+    records = (record for _, _, record in image.records(LATEST_LEVEL, lambda _: None))
+    return [
+        ScramUser(name=record["name"], mechanism=MECHANISMS[record["mechanism"]], record=record)
+        for record in records
+    ]
 
 
 def scram_user(argument: str) -> ScramUser:

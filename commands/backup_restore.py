@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kraftool.backup.restoring import RestoreReport
 
 _STYLES = {
+    StepOutcome.UNCHECKED: "quiet",
     StepOutcome.POSSIBLE: "",
     StepOutcome.DONE: "good",
     StepOutcome.REFUSED: "bad",
@@ -134,10 +135,10 @@ def _write(to: Output, report: RestoreReport) -> None:
     restore = report.restore
     to.line(printable(f"{report.backup} into cluster {report.cluster_id or 'without an id'}"))
     for step in restore.steps:
-        mark = Text(f"{step.outcome.value:<8}  ", style=MEANING_STYLES[_STYLES[step.outcome]])
-        to.rich(Flow(text(step.subject), lead=mark, again=" " * 10))
+        mark = Text(f"{step.outcome.value:<9}  ", style=MEANING_STYLES[_STYLES[step.outcome]])
+        to.rich(Flow(text(step.subject), lead=mark, again=" " * 11))
         if step.reason:
-            to.rich(Flow(text(step.reason, QUIET), lead=" " * 10, again=" " * 10))
+            to.rich(Flow(text(step.reason, QUIET), lead=" " * 11, again=" " * 11))
     if restore.not_restored:
         to.line()
         to.line("Not restored")

@@ -46,8 +46,10 @@ class Part(StrEnum):
 class StepOutcome(StrEnum):
     """What came of a step."""
 
+    UNCHECKED = "unchecked"
+    """It was not sent, and nobody was asked about it."""
     POSSIBLE = "possible"
-    """The controller would do it, or nothing speaks against it."""
+    """The controller would do it."""
     DONE = "done"
     REFUSED = "refused"
     UNKNOWN = "unknown"
@@ -60,7 +62,7 @@ class RestoreStep:
 
     part: Part
     subject: str
-    outcome: StepOutcome = StepOutcome.POSSIBLE
+    outcome: StepOutcome = StepOutcome.UNCHECKED
     reason: str = ""
     """Why it was refused."""
     body: Hidden[Mapping[str, Any]] = field(repr=False)

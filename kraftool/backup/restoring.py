@@ -1,7 +1,7 @@
 """A restore carried out: what is missing is sent to the active controller of a quorum.
 
-Owns the whole of it, how steps are packed into requests, and what came of each. A request is sent once: where no
-answer comes, running the restore again shows whether it was done.
+Owns the whole of it, how steps are packed into requests, and what came of each. A request is sent
+once: where no answer comes, running the restore again shows whether it was done.
 """
 
 from __future__ import annotations

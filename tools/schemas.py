@@ -79,6 +79,16 @@ DOCUMENTS = {
             )
         ),
     ),
+    "backup": Described(
+        title="kraftool backup -o json",
+        documents=(
+            "backup.manifest:Manifest",
+            "backup.listing:BackupList",
+            "backup.verify:BackupVerification",
+            "backup.prune:PruneReport",
+            "backup.restoring:RestoreReport",
+        ),
+    ),
     "watch": Described(
         title="kraftool watch --once -o json",
         documents=("watching.document:WatchDocument",),

@@ -74,6 +74,7 @@ SUBCOMMANDS = {
         "info": "Show what a backup has",
         "verify": "Verify that backups are what was written",
         "restore": "Restore a backup into a running cluster",
+        "unpack": "Write a backup as a data directory",
         "prune": "Remove old backups",
     },
     "storage": {

@@ -1,6 +1,7 @@
-"""A backup restored into a new cluster: what its controllers then have is what the backup has.
+"""A backup restored into a new cluster and into its own: the controllers have what it has.
 
-The backup is of a quorum of real Kafka 4.3.0 with topics, configs, ACLs, quotas and SCRAM users.
+The backup for a new cluster is of a quorum of real Kafka 4.3.0 with topics, configs, ACLs, quotas
+and SCRAM users.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import pytest
 
 from kraftool.image.configs import BROKER
 from kraftool.image.image import MetadataImage
+from kraftool.repair.plan import Action
+from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.reports.state.load import load_state
-from tests.interop import kafka
+from tests.interop import kafka, recovering
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import document, kraftool
 from tests.interop.our_nodes import start_ours
@@ -100,6 +103,56 @@ def test_a_new_cluster_gets_all_that_requests_can_make(
     assert set(new.acls.by_id.values()) == set(old.acls.by_id.values())
     assert dict(new.client_quotas.entities) == dict(old.client_quotas.entities)
     assert new.scram == old.scram, "Kafka takes the records that format wrote"
+
+
+def test_a_cluster_goes_back_to_its_backup_and_keeps_the_data_of_topics(tmp_path: Path) -> None:
+    """What was created since is named by the plan. The broker renames the folders of its topics."""
+    store, unpacked, plan_file = tmp_path / "store", tmp_path / "unpacked", tmp_path / "plan.yaml"
+    with recovering.cluster_of("4.3.0", tmp_path) as cluster:
+        controllers, broker = recovering.begin(cluster)
+        leader = cluster.wait_leader()
+        at = ("--bootstrap-controller", leader.at("CONTROLLER"), "--timeout", "60")
+        made = document("backup", "create", store, *at)
+        old = load_state(f"{store}/{made['name']}").image
+        assert _topics(old) == {"kept": [1, 1]}
+        cluster.admin("create-topic", topic="later", partitions=1, replication=1)
+        cluster.admin("produce", topic="later", count=10)
+        cluster.wait_caught_up(*controllers, broker)
+        cluster.stop(broker)
+        cluster.kill(*controllers)
+
+        seed, *others = controllers
+        recovering.kraftool("backup", "unpack", store, unpacked, "--node-id", "999")
+        every = [node.directory / "server.properties" for node in (*controllers, broker)]
+        asked = ("--set", f"seed={seed.id}", "--set", "state=999", "--kafka-version", "4.3.0")
+        planning = ("recover", "plan", unpacked, *every, *asked)
+        recovering.kraftool(*planning, code=5)
+        recovering.kraftool(*planning, "--accept", "ahead", "--out", plan_file)
+        plan = plan_from_yaml(plan_file.read_bytes())
+        topics = [one for lost in plan.loss.records for one in lost.objects if one.kind == "topics"]
+        assert topics
+        assert all("later" in one.names for one in topics)
+        [restart] = [step for step in plan.steps if step.action is Action.RESTART]
+        assert "-stray" in restart.text
+        recovering.kraftool(
+            "recover", "apply", plan_file, "--dir", seed.metadata_log_dir, "--source",
+            f"node-999={unpacked}", "--accept", "ahead", "--yes", plan.id,
+        )  # fmt: skip
+        for node in others:
+            del cluster.nodes[node.id]
+        cluster.start(seed)
+        assert cluster.wait_leader() is seed
+        cluster.start(broker)
+        kafka.wait_for("the topic", lambda: "kept" in cluster.admin("list-topics"))
+        recovering.consumed(cluster, broker)
+        assert cluster.admin("list-topics") == ["kept"]
+        folders = [path.name for path in (broker.directory / "data").iterdir() if path.is_dir()]
+        assert any(name.startswith("later-0") and name.endswith("-stray") for name in folders)
+        cluster.stop(broker)
+        cluster.stop(seed)
+        new = load_state(str(seed.metadata_log_dir)).image
+    assert _topics(new) == _topics(old)
+    assert new.topics.by_name["kept"].id == old.topics.by_name["kept"].id
 
 
 def _weight(step: dict[str, str]) -> int:

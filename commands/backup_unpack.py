@@ -1,0 +1,51 @@
+"""`kraftool backup unpack`: a backup as a data directory."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+from typer import Argument, Option
+
+from kraftool.commands.backup_options import BackupOrStore, opened
+from kraftool.commands.exit_code import RefusedError
+from kraftool.commands.options import Color, Debug, Quiet
+from kraftool.commands.output import ColorWhen, Output, printable
+
+
+def unpack(
+    backup: BackupOrStore,
+    directory: Annotated[
+        str, Argument(metavar="DIR", help="A folder that is new or empty.", show_default=False)
+    ],
+    node_id: Annotated[
+        int, Option("--node-id", metavar="ID", min=0, help="node.id of the directory.")
+    ],
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a backup as a data directory.
+
+    Example: kraftool backup unpack /backup/prod /tmp/unpacked --node-id 999
+
+    kraftool recover plan takes the state of a quorum from this directory: so the same cluster comes
+    back with an earlier state (docs/backup.md). Kafka starts on it, too. The directory gets a new
+    directory id, so it is no voter. For a recovery name an id that no node has. If BACKUP is a
+    STORE, kraftool takes its newest backup.
+
+    Exits 5 if DIR is not empty, or if the backup is not as it was written.
+    """
+    from kraftool.backup.create import NotWholeError
+    from kraftool.backup.manifest import newest
+    from kraftool.backup.unpack import unpack as unpack_backup
+
+    to = Output(color=color, quiet=quiet)
+    files, name = opened(backup)
+    manifest = newest(files, name)
+    try:
+        unpack_backup(files, manifest, directory, node_id, int(time.time() * 1000))
+    except NotWholeError as error:
+        raise RefusedError(error.message, hint=error.hint) from None
+    to.line(printable(f"{directory}: the state of {manifest.name} at offset {manifest.offset}"))
+    to.finish()

@@ -6,6 +6,7 @@ and SCRAM users.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from kraftool.image.configs import BROKER
 from kraftool.image.image import MetadataImage
-from kraftool.repair.plan import Action
+from kraftool.repair.plan import Action, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.reports.state.load import load_state
 from tests.interop import kafka, recovering
@@ -153,6 +154,44 @@ def test_a_cluster_goes_back_to_its_backup_and_keeps_the_data_of_topics(tmp_path
         new = load_state(str(seed.metadata_log_dir)).image
     assert _topics(new) == _topics(old)
     assert new.topics.by_name["kept"].id == old.topics.by_name["kept"].id
+
+
+def test_a_cluster_without_any_controller_comes_back_from_its_backup(tmp_path: Path) -> None:
+    store, plan_file = tmp_path / "store", tmp_path / "plan.yaml"
+    with recovering.cluster_of("4.3.0", tmp_path) as cluster:
+        controllers, broker = recovering.begin(cluster)
+        at = ("--bootstrap-controller", cluster.wait_leader().at("CONTROLLER"), "--timeout", "60")
+        document("backup", "create", store, *at)
+        cluster.stop(broker)
+        cluster.kill(*controllers)
+        seed, *others = controllers
+        for node in controllers:
+            shutil.move(node.metadata_log_dir, node.directory / "lost")
+        for node in others:
+            del cluster.nodes[node.id]
+
+        data = seed.metadata_log_dir
+        recovering.kraftool("backup", "unpack", store, data, "--node-id", seed.id)
+        ids = ",".join(str(node.id) for node in controllers)
+        facts = ("--set", f"lost={ids}", "--set", f"seed={seed.id}", "--kafka-version", "4.3.0")
+        files = [node.directory / "server.properties" for node in (seed, broker)]
+        recovering.kraftool("recover", "plan", *files, *facts, "--out", plan_file)
+        plan = plan_from_yaml(plan_file.read_bytes())
+        recovering.kraftool("recover", "apply", plan_file, "--dir", data, *_sources(plan, broker),
+                            "--yes", plan.id)  # fmt: skip
+        cluster.start(seed)
+        assert cluster.wait_leader() is seed
+        cluster.start(broker)
+        kafka.wait_for("the topic", lambda: "kept" in cluster.admin("list-topics"))
+        recovering.consumed(cluster, broker)
+
+
+def _sources(plan: Plan, broker: Node) -> tuple[str, ...]:
+    """The broker's log may go further than the backup, and is then what the state is made of."""
+    names = recovering.sources_of(plan, plan.seed)
+    return tuple(
+        word for name in names for word in ("--source", f"{name}={broker.metadata_log_dir}")
+    )
 
 
 def _weight(step: dict[str, str]) -> int:

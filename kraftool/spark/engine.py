@@ -104,6 +104,9 @@ def _connected(
     python = _worker_python(conf, is_local=where.startswith("local"))
     with environment(PYSPARK_PYTHON=python), _interrupts_kept():
         context = SparkContext(conf=conf)
+    if (server := context._accumulatorServer) is not None:
+        # It would print a traceback where the JVM ends amid the work, which is told in words.
+        vars(server)["handle_error"] = lambda *_: None
     stop: Callable[[], None] = context.stop
     try:
         if here is not None and _ONE_MACHINE.match(where):

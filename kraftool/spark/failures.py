@@ -115,11 +115,15 @@ def explain(error: Exception) -> KraftoolError | None:
     if type(error).__module__.partition(".")[0] not in {"pyspark", "py4j"}:
         return None
     text = str(error)
-    matches = ((known, re.search(known.pattern, text)) for known in _KNOWN)
-    kraftool_error = next((known.told(match) for known, match in matches if match), None)
-    kraftool_error = kraftool_error or KraftoolError(f"Spark failed: {_first_news(text)}")
+    kraftool_error = known_failure(text) or KraftoolError(f"Spark failed: {_first_news(text)}")
     kraftool_error.add_note(text)
     return kraftool_error
+
+
+def known_failure(text: str) -> KraftoolError | None:
+    """The failure that Spark's words are about, if a user can mend it."""
+    matches = ((known, re.search(known.pattern, text)) for known in _KNOWN)
+    return next((known.told(match) for known, match in matches if match), None)
 
 
 def _first_news(text: str) -> str:

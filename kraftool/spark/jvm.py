@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import UnusableError
+from kraftool.spark.failures import known_failure
 from kraftool.spark.java import Java, find_java
 from kraftool.spark.outputs import write_whole
 
@@ -30,6 +31,8 @@ DEFAULT_JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 QUICK_JAVA = "-XX:TieredStopAtLevel=1"
 """For a session whose work is in Python: Java code that runs for seconds is compiled quickly."""
 _ENDING_S = 15
+_ENDED_S = 0.2
+"""Time for a JVM to be gone that is the reason of a failure."""
 _LOOK_S = 0.05
 _TAIL_BYTES = 8192
 _CHATTER = re.compile(r"\s|\d\d/\d\d/\d\d |Using Spark's|Setting default|To adjust|WARNING: ")
@@ -50,6 +53,11 @@ def running(
     gateway = _started(folder, conf, log, python_path)
     try:
         yield gateway
+    except Exception:
+        with suppress(subprocess.TimeoutExpired):
+            gateway.proc.wait(_ENDED_S)
+            raise _ended_by_itself(log) from None
+        raise
     finally:
         _forget(SparkContext)
         _shut(gateway)
@@ -170,7 +178,9 @@ def _at_start(folder: Path, conf: Mapping[str, str]) -> dict[str, str]:
     """Return what counts only while the JVM starts, and the settings of the user."""
     temporary = folder / "jvm"
     temporary.mkdir(mode=0o700, exist_ok=True)
-    options = f'"-Djava.io.tmpdir={temporary}" {conf.get(DEFAULT_JAVA_OPTIONS, "")}'
+    # A thread that finds no memory ends, and the others would wait for it for ever.
+    options = f'"-Djava.io.tmpdir={temporary}" -XX:+ExitOnOutOfMemoryError'
+    options = f"{options} {conf.get(DEFAULT_JAVA_OPTIONS, '')}"
     return {
         "spark.ui.showConsoleProgress": "false",
         **conf,
@@ -188,11 +198,24 @@ def _escaped(text: str) -> str:
     )
 
 
-def _last_words(log: Path) -> str:
-    """The last lines that a JVM wrote which say something."""
+def _ended_by_itself(log: Path) -> KraftoolError:
+    """Why there is no JVM any more, amid the work."""
+    hint = "the kernel may have killed it for its memory"
+    words = _last_words(log)
+    return known_failure(_tail(log)) or KraftoolError(
+        f"the JVM of Spark has ended: {words}" if words else "the JVM of Spark has ended", hint=hint
+    )
+
+
+def _tail(log: Path) -> str:
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-        lines = file.read().decode("utf-8", "replace").splitlines()
+        return file.read().decode("utf-8", "replace")
+
+
+def _last_words(log: Path) -> str:
+    """The last lines that a JVM wrote which say something."""
+    lines = _tail(log).splitlines()
     telling = [line for line in lines if line.strip() and not _CHATTER.match(line)]
     return re.sub(r'Exception in thread "main" [\w.$]+: ', "", "; ".join(telling[-2:]))
 

@@ -3,9 +3,11 @@
 tests/spark/test_extra.py has its Java and its end.
 """
 
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +16,7 @@ from kraftool.commands.pipeline_options import EngineOptions, spark_session
 from kraftool.decoders import segment
 from kraftool.decoders.errors import KraftoolError
 from kraftool.installing import install_hint
+from kraftool.spark import jvm
 from kraftool.spark.engine import session
 from kraftool.spark.failures import explain, explained
 from kraftool.spark.job_progress import JobProgress, watched
@@ -143,6 +146,26 @@ def test_what_spark_says_is_told_with_a_way_out(message: str, expected: str) -> 
     assert error is not None
     assert str(error) == expected
     assert error.hint
+
+
+def test_a_jvm_without_memory_ends_and_so_does_the_run(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise one thread would end, and the others would wait for it for ever."""
+    beans: Any = spark._jvm.java.lang.management.ManagementFactory  # type: ignore[union-attr]
+    arguments = list(beans.getRuntimeMXBean().getInputArguments())
+    assert "-XX:+ExitOnOutOfMemoryError" in arguments
+
+    log, process = tmp_path / "jvm.log", subprocess.Popen(["true"])
+    log.write_text("Terminating due to java.lang.OutOfMemoryError: Java heap space\n")
+    monkeypatch.setattr(jvm, "_started", lambda *_: SimpleNamespace(proc=process))
+    monkeypatch.setattr(jvm, "_forget", lambda _: None)
+    monkeypatch.setattr(jvm, "_shut", lambda _: None)
+    with (
+        pytest.raises(KraftoolError, match=r"Spark ran out of memory \(Java heap space\)"),
+        jvm.running(tmp_path, {}, log),
+    ):
+        raise EOFError
 
 
 def test_an_error_of_ours_on_a_worker_is_told_as_it_was_raised(spark: "SparkSession") -> None:

@@ -1,5 +1,6 @@
 """The tables of real and damaged directories: the same rows as dump-log, once, for every reader."""
 
+import gc
 import json
 import os
 import stat
@@ -20,7 +21,9 @@ from kraftool.arrow.fleet import with_batches
 from kraftool.arrow.search import find_fleet
 from kraftool.reports.logs.dump import LogDump
 from kraftool.reports.logs.text import jsonl_entry
+from kraftool.spark import values
 from kraftool.spark.source import register
+from kraftool.spark.tables import run, units
 from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.run import TablesReport, TablesRequest, write_tables
 from tests.arrow.record_types import type_of_dump_log
@@ -303,3 +306,25 @@ def test_secrets_are_masked_unless_asked_for(tmp_path: Path) -> None:
 
 def test_nothing_is_left_of_the_staging(written: tuple[Path, TablesReport]) -> None:
     assert sorted(os.listdir(written[0] / "_kraftool")) == ["lock", "state"]
+
+
+def test_no_run_of_the_jvm_keeps_the_items_of_the_one_before(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """20,010 directories took more than the JVM's gigabyte: py4j's frames had all items so far."""
+    root, alive = tmp_path / "fleet", list[int]()
+    for number in range(6):
+        folder = root / f"c{number}/node-1"
+        support.directory(folder, support.batches(0, 2), cluster=f"c{number}", node=1)
+    monkeypatch.setattr(units, "_MOST_LISTED", 1)
+
+    def counted(session: Any, items: Any, task: Any) -> Any:
+        if items:
+            alive.append(sum(type(one).__name__ == "JavaObject" for one in gc.get_objects()))
+        return values.results_of(session, items, task)
+
+    monkeypatch.setattr(run, "results_of", counted)
+    _write(spark, tmp_path / "out", root)
+    assert len(alive) >= 6
+    per_run = len(alive) // 6
+    assert alive[-per_run] <= alive[per_run]

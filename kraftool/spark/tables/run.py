@@ -9,6 +9,7 @@ sees only names, numbers and offsets: no record passes it.
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -152,9 +153,14 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
             if changed:
                 session = started()
                 cores = parallelism(session)
+                gc.freeze()  # what was listed is not looked at again
+                ending.callback(gc.unfreeze)
                 for tasks in runs_of(changed):
                     _run(session, store, tasks, cores, wanted, outcome)
                     store.end()
+                    # py4j's objects are in cycles. Until these are collected, the JVM has the items
+                    # of every run so far in its memory.
+                    gc.collect()
             outcome.is_optimized = wanted.optimize and store.put_together()
         return _report(store, outcome)
 

@@ -6,6 +6,7 @@ and SCRAM users.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from kraftool.image.configs import BROKER
 from kraftool.image.image import MetadataImage
+from kraftool.image.state_hash import state_hash
 from kraftool.repair.plan import Action, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.reports.state.load import load_state
@@ -21,9 +23,12 @@ from tests.interop import kafka, recovering
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import document, kraftool
 from tests.interop.our_nodes import start_ours
+from tests.support import proof
 from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.interop
+
+BACKUPS = 60 if os.environ.get("KRAFTOOL_SOAK") == "1" else 6
 
 SOURCE = FIXTURES / "kafka-4.3.0" / "dynamic-quorum" / "node-1" / "data"
 
@@ -184,6 +189,25 @@ def test_a_cluster_without_any_controller_comes_back_from_its_backup(tmp_path: P
         cluster.start(broker)
         kafka.wait_for("the topic", lambda: "kept" in cluster.admin("list-topics"))
         recovering.consumed(cluster, broker)
+
+
+def test_every_backup_under_load_is_the_state_at_its_offset(tmp_path: Path) -> None:
+    """The leader's log has the same state at each of these offsets when all is over."""
+    store = tmp_path / "store"
+    with recovering.cluster_of("4.3.0", tmp_path) as cluster:
+        controllers, broker = recovering.begin(cluster)
+        leader = cluster.wait_leader()
+        at = ("--bootstrap-controller", leader.at("CONTROLLER"), "--timeout", "60")
+        with recovering.load(cluster, broker):
+            made = [document("backup", "create", store, *at) for _ in range(BACKUPS)]
+        cluster.kill(broker, *controllers)
+        for manifest in made:
+            in_log = load_state(str(leader.metadata_log_dir), at=manifest["offset"])
+            assert manifest["stateHash"] == state_hash(in_log.image)
+    assert len({manifest["stateHash"] for manifest in made}) > BACKUPS // 2, "there was a load"
+    verified = document("backup", "verify", store)
+    assert [one["isVerified"] for one in verified["backups"]] == [True] * BACKUPS
+    proof.count("backups under load", BACKUPS)
 
 
 def _sources(plan: Plan, broker: Node) -> tuple[str, ...]:

@@ -133,6 +133,15 @@ DOCUMENTS = {
             "commands.recover_rehearse_json:RehearseDocument",
         ),
     ),
+    "backup": Described(
+        title="kraftool backup create, info, list, verify and prune -o json",
+        documents=(
+            "backup.manifest:Manifest",
+            "backup.listing:BackupList",
+            "backup.verify:BackupVerification",
+            "backup.prune:PruneReport",
+        ),
+    ),
     "explain": Described(
         title="kraftool explain -o json", documents=("commands.explain_json:ExplainDocument",)
     ),

@@ -103,10 +103,12 @@ def _loaded(read: StateFiles, at: int | None, progress: Progress) -> LoadedState
     if loaded.open_transaction is not None:
         # A snapshot cannot begin inside of a transaction: its records are not in the state.
         loaded = load_from(read, at=loaded.open_transaction.offset, progress=progress)
-    errors = [one for one in loaded.findings if one.severity is Severity.ERROR]
+    # Without a record that is not known, something of the state would be missing.
+    errors = [one for one in loaded.findings if one.severity is Severity.ERROR or one.undecoded]
     if errors:
         raise NotWholeError(
-            f"no backup is made of damaged files: {errors[0].where()}: {errors[0].sentence()}",
+            f"no backup is made of what cannot be read whole: {errors[0].where()}:"
+            f" {errors[0].sentence()}",
             hint="read another controller's directory, or a live leader. kraftool doctor says more",
         )
     if not loaded.has_its_beginning:

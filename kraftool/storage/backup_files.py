@@ -53,19 +53,23 @@ class BackupFiles:
 
     def names(self) -> list[str]:
         """The names of all folders that are a backup's, whole or not, the oldest first."""
-        return sorted(filter(BACKUP_NAME.fullmatch, self._listed()), key=_age)
+        names = (name for name, is_folder in self._listed() if is_folder)
+        return sorted(filter(BACKUP_NAME.fullmatch, names), key=_age)
 
     def files_of(self, name: str) -> list[str]:
         """The files in one of these folders."""
-        return self._listed(name)
+        return [file for file, is_folder in self._listed(name) if not is_folder]
 
-    def _listed(self, folder: str = "") -> list[str]:
+    def _listed(self, folder: str = "") -> list[tuple[str, bool]]:
+        """The names in a folder; True with those of folders."""
         if self._remote is not None:
             # In a store without folders, one without files is not there.
             there = self._remote.item(folder) is not None
-            return [item.name for item in self._remote.listed(folder)] if there else []
+            items = self._remote.listed(folder) if there else []
+            return [(item.name, item.is_folder) for item in items]
         try:
-            return sorted(os.listdir(os.path.join(self._place, folder)))
+            with os.scandir(os.path.join(self._place, folder)) as entries:
+                return sorted((entry.name, entry.is_dir()) for entry in entries)
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:

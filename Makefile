@@ -4,7 +4,7 @@
 
 VENV         := .venv
 BIN          := $(VENV)/bin
-EXTRAS       := compression arrow spark serve dev
+EXTRAS       := compression arrow spark backup serve dev
 LOCK         := requirements-dev.lock
 DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
 SEEDS        ?= 0..10000

@@ -18,5 +18,6 @@ def backup() -> None:
     records of topics and no offsets of consumer groups. All backups of a cluster are in one STORE:
     a folder, or a URL that fsspec knows, such as s3://bucket/prod.
 
-    Every command that reads a PATH also reads a backup: its PATH is STORE/NAME.
+    Every command that reads a PATH also reads a backup: its PATH is STORE/NAME. Nothing is changed
+    in the cluster or in its directories.
     """

@@ -76,19 +76,20 @@ def create(
     kraftool makes no backup of a damaged log, and does not mix two clusters in one STORE: it exits
     5. Nothing else is changed, and nothing is locked.
     """
-    from kraftool.backup.create import NotWholeError, Wanted
+    from kraftool.backup.create import BackupOptions, NotWholeError
     from kraftool.backup.create import create as create_backup
     from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
     from kraftool.commands.read_progress import read_progress
     from kraftool.reports.logs.processes import quicken
     from kraftool.storage.backup_files import BackupFiles
     from kraftool.storage.paths import open_path
+    from kraftool.storage.remote import shown_url
 
     refuse_both([path] if path else [], bootstrap_controller)
     quicken()
     to = Output(color=color, quiet=quiet, out=out)
     access = bootstrap_controller, command_config, timeout, resolve
-    wanted = Wanted(
+    options = BackupOptions(
         at=at,
         with_secrets=not without_secrets,
         recipients=tuple(encrypt_to or ()),
@@ -96,13 +97,13 @@ def create(
     )
     with live_quorum(to, *access, committed=True, with_history=at is not None) as live:
         if live is None:
-            location, source = open_path(path), path
+            location, source = open_path(path), shown_url(path)
         else:
             location = leader_log(to, live).location
             source = f"the leader {location.path}"
         with read_progress(to, [location]) as progress:
             try:
-                manifest = create_backup(BackupFiles(store), location, wanted, source, progress)
+                manifest = create_backup(BackupFiles(store), location, options, source, progress)
             except NotWholeError as error:
                 raise RefusedError(error.message, hint=error.hint) from None
     if output is PlainFormat.JSON:

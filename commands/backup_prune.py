@@ -75,13 +75,13 @@ def _write(to: Output, report: PruneReport) -> None:
 
     write_findings(to, report.findings, report.store)
     would = "would be removed" if report.is_dry_run else "removed"
-    for name in report.removed:
+    for name in report.removed_backups:
         to.line(f"{name}  {would}")
     for name in report.removed_unfinished:
         to.line(f"{name}  {would}: it was never finished")
     if report.newest_verified is None:
         to.line("No backup verifies: nothing is removed.")
         return
-    to.line(printable(f"{many(len(report.removed), 'backup')} {would},"
-                      f" {len(report.kept)} kept. The newest that verifies is"
+    to.line(printable(f"{many(len(report.removed_backups), 'backup')} {would},"
+                      f" {len(report.kept_backups)} kept. The newest that verifies is"
                       f" {report.newest_verified}."))  # fmt: skip

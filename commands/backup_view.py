@@ -30,7 +30,10 @@ def summary(manifest: Manifest, zone: tzinfo = UTC) -> tuple[Table, Text]:
     named = level_name(level)
     name = f"{named} ({level})" if named else str(level)
     rows.add("levels", f"metadata.version {name}, kraft.version {manifest.kraft_version}")
-    rows.add("voters", printable(", ".join(manifest.voter_keys) or "in the settings of the nodes"))
+    rows.add(
+        "voters",
+        printable(", ".join(map(str, manifest.voter_keys)) or "in the settings of the nodes"),
+    )
     counts = (
         many(manifest.topics, "topic"),
         many(manifest.partitions, "partition"),

@@ -79,16 +79,6 @@ DOCUMENTS = {
             )
         ),
     ),
-    "backup": Described(
-        title="kraftool backup -o json",
-        documents=(
-            "backup.manifest:Manifest",
-            "backup.listing:BackupList",
-            "backup.verify:BackupVerification",
-            "backup.prune:PruneReport",
-            "backup.restoring:RestoreReport",
-        ),
-    ),
     "watch": Described(
         title="kraftool watch --once -o json",
         documents=("watching.document:WatchDocument",),
@@ -141,6 +131,16 @@ DOCUMENTS = {
             "commands.recover_apply_json:UndoDocument",
             "commands.recover_verify_json:VerifyDocument",
             "commands.recover_rehearse_json:RehearseDocument",
+        ),
+    ),
+    "backup": Described(
+        title="kraftool backup -o json",
+        documents=(
+            "backup.manifest:Manifest",
+            "backup.listing:BackupList",
+            "backup.verify:BackupVerification",
+            "backup.prune:PruneReport",
+            "backup.restoring:RestoreReport",
         ),
     ),
     "explain": Described(

@@ -1,7 +1,7 @@
 """One backup: the state of a PATH or of a leader as a checkpoint, and the manifest of it.
 
-Owns the order: the state first, then the checkpoint, which is read back, then the manifest. What is
-interrupted before that leaves no backup. It refuses a state that is not whole.
+Owns the order: the state first, then the checkpoint, which is read back, then the manifest. If it
+is interrupted before that, there is no backup. It refuses a state that is not whole.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 import io
 import socket
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import IO, Any
 
 from kraftool import __version__
-from kraftool.backup.manifest import BackupCheckpoint, FeatureLevel, Manifest, read_all
+from kraftool.backup.manifest import BackupCheckpoint, BackupFeature, Manifest, VoterKey, read_all
 from kraftool.backup.secrets import without_secrets
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
@@ -35,7 +34,7 @@ from kraftool.reports.state.replay import Progress
 from kraftool.reports.state.summary import StateCounts, state_counts
 from kraftool.reports.text.json_document import json_document
 from kraftool.storage import age
-from kraftool.storage.backup_files import KIND, MANIFEST, BackupFiles
+from kraftool.storage.backup_files import KIND, MANIFEST, BackupFiles, temporary_file
 from kraftool.storage.paths import Location
 from kraftool.storage.snapshots import frame_of
 from kraftool.storage.source import CHUNK
@@ -47,8 +46,8 @@ class NotWholeError(KraftoolError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """How to make a backup."""
+class BackupOptions:
+    """The options of a backup."""
 
     at: int | None = None
     """The offset; None for the last one."""
@@ -60,7 +59,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _State:
-    """What there is to keep."""
+    """The state that a backup keeps."""
 
     image: MetadataImage
     end: OffsetAndEpoch
@@ -72,27 +71,28 @@ class _State:
 
 
 def create(
-    files: BackupFiles, location: Location, wanted: Wanted, source: str, progress: Progress
+    files: BackupFiles, location: Location, options: BackupOptions, source: str, progress: Progress
 ) -> Manifest:
     """Make a backup of a location. Raises KraftoolError, and NotWholeError where the state must not
     be relied on."""
-    age.check_recipients(wanted.recipients)
+    age.check_recipients(options.recipients)
     read = open_state(location)
     cluster_id = cluster_of(read) or ""
-    loaded = _loaded(read, wanted.at, progress)
-    state = _state(loaded, with_secrets=wanted.with_secrets)
+    loaded = _loaded(read, options.at, progress)
+    state = _state(loaded, with_secrets=options.with_secrets)
     manifests, _ = read_all(files)
     newest = manifests[-1] if manifests else None
-    if newest is not None and cluster_id and newest.cluster_id not in ("", cluster_id):
+    others = {manifest.cluster_id for manifest in manifests} - {"", cluster_id}
+    if cluster_id and others:
         raise NotWholeError(
-            f"{files.shown} has backups of another cluster: {newest.cluster_id}, not {cluster_id}",
+            f"{files.shown} has backups of another cluster: {min(others)}, not {cluster_id}",
             hint="name a folder of its own for each cluster",
         )
-    name = _free_name(files, wanted.now_ms)
-    checkpoint = _same(files, newest, state, wanted) if newest is not None else None
+    name = _free_name(files, options.now_ms)
+    checkpoint = _same(files, newest, state, options) if newest is not None else None
     if checkpoint is None:
-        checkpoint = _write_checkpoint(files, name, state, wanted)
-    manifest = _manifest(name, state, wanted, checkpoint, location, source, cluster_id)
+        checkpoint = _write_checkpoint(files, name, state, options)
+    manifest = _manifest(name, state, options, checkpoint, location, source, cluster_id)
     files.write(f"{name}/{MANIFEST}", io.BytesIO(b"".join(json_document(manifest))))
     return manifest
 
@@ -103,10 +103,12 @@ def _loaded(read: StateFiles, at: int | None, progress: Progress) -> LoadedState
     if loaded.open_transaction is not None:
         # A snapshot cannot begin inside of a transaction: its records are not in the state.
         loaded = load_from(read, at=loaded.open_transaction.offset, progress=progress)
-    errors = [one for one in loaded.findings if one.severity is Severity.ERROR]
+    # Without a record that is not known, something of the state would be missing.
+    errors = [one for one in loaded.findings if one.severity is Severity.ERROR or one.undecoded]
     if errors:
         raise NotWholeError(
-            f"no backup is made of damaged files: {errors[0].where()}: {errors[0].sentence()}",
+            f"no backup is made of what cannot be read whole: {errors[0].where()}:"
+            f" {errors[0].sentence()}",
             hint="read another controller's directory, or a live leader. kraftool doctor says more",
         )
     if not loaded.has_its_beginning:
@@ -162,13 +164,13 @@ def _free_name(files: BackupFiles, now_ms: int) -> str:
 
 
 def _same(
-    files: BackupFiles, newest: Manifest, state: _State, wanted: Wanted
+    files: BackupFiles, newest: Manifest, state: _State, options: BackupOptions
 ) -> BackupCheckpoint | None:
     """The checkpoint of the newest backup, if it is the one that would be written again."""
     made, own = newest, newest.checkpoint
     is_same = (
-        (made.state_hash, made.kraft_version, made.has_secrets, made.is_encrypted)
-        == (state.hash, state.kraft_version, wanted.with_secrets, bool(wanted.recipients))
+        (made.state_hash, made.kraft_version, made.has_secrets, made.encrypted_to)
+        == (state.hash, state.kraft_version, options.with_secrets, options.recipients)
         and made.voter_keys == _voter_keys(state.voters)
         and own.offset <= state.end.offset
     )
@@ -177,12 +179,13 @@ def _same(
     return own
 
 
-def _voter_keys(voters: VoterSet) -> tuple[str, ...]:
-    return tuple(str(voter.key) for voter in voters)
+def _voter_keys(voters: VoterSet) -> tuple[VoterKey, ...]:
+    keys = sorted(voter.key for voter in voters)
+    return tuple(VoterKey(id=key.id, directory_id=key.directory_id) for key in keys)
 
 
 def _write_checkpoint(
-    files: BackupFiles, name: str, state: _State, wanted: Wanted
+    files: BackupFiles, name: str, state: _State, options: BackupOptions
 ) -> BackupCheckpoint:
     path = f"{name}/{write_checkpoint_name(*state.end)}"
     frame = frame_of(
@@ -190,16 +193,16 @@ def _write_checkpoint(
         state.image.provenance.last_timestamp,
         state.kraft_version,
         state.voters or None,
-        wanted.now_ms,
+        options.now_ms,
     )
-    with tempfile.TemporaryFile(prefix="kraftool-") as plain:
+    with temporary_file() as plain:
         for piece in encode_snapshot(records_of(state.image), frame):
             plain.write(piece)
         plain.seek(0)
-        if not wanted.recipients:
+        if not options.recipients:
             return _written(files, path, plain, state.end)
-        with tempfile.TemporaryFile(prefix="kraftool-") as encrypted:
-            age.encrypt(plain, encrypted, wanted.recipients)
+        with temporary_file() as encrypted:
+            age.encrypt(plain, encrypted, options.recipients)
             encrypted.seek(0)
             return _written(files, path + age.SUFFIX, encrypted, state.end)
 
@@ -239,7 +242,7 @@ def digest(files: BackupFiles, path: str) -> tuple[str, int]:
 def _manifest(
     name: str,
     state: _State,
-    wanted: Wanted,
+    options: BackupOptions,
     checkpoint: BackupCheckpoint,
     location: Location,
     source: str,
@@ -251,7 +254,7 @@ def _manifest(
     return Manifest(
         kind=KIND,
         name=name,
-        created=wanted.now_ms,
+        created=options.now_ms,
         kraftool_version=__version__,
         host=socket.gethostname(),
         source=source,
@@ -263,15 +266,15 @@ def _manifest(
         metadata_version=features.metadata_version,
         kraft_version=state.kraft_version,
         features=tuple(
-            FeatureLevel(name=name, level=level) for name, level in features.finalized.items()
+            BackupFeature(name=name, level=level) for name, level in features.finalized.items()
         ),
         voter_keys=_voter_keys(state.voters),
         state_hash=state.hash,
         **_counts(counts),
-        has_secrets=wanted.with_secrets,
+        has_secrets=options.with_secrets,
         left_out_scram_credentials=state.left_out_scram,
         left_out_configs=state.left_out_configs,
-        is_encrypted=bool(wanted.recipients),
+        encrypted_to=options.recipients,
         checkpoint=checkpoint,
     )
 

@@ -23,7 +23,7 @@ class BackupList:
 
     @property
     def rows(self) -> tuple[Manifest, ...]:
-        """What CSV has."""
+        """The rows of CSV."""
         return self.backups
 
     @property

@@ -5,23 +5,36 @@ Owns the form. The file is the same document as `backup info -o json` prints.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.json_marks import Count, Moment
+from kraftool.decoders.json_marks import Count, Moment, in_json
 from kraftool.repair.document import from_document
 from kraftool.reports.text.json_document import camel, members
 from kraftool.storage.backup_files import MANIFEST, BackupFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureLevel:
+class BackupFeature:
     """A finalized feature."""
 
     name: str
     level: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoterKey:
+    """A voter."""
+
+    id: int
+    directory_id: str | None
+    """null if the log does not say it."""
+
+    def __str__(self) -> str:
+        return str(self.id) if self.directory_id is None else f"{self.id}@{self.directory_id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +77,10 @@ class Manifest:
     """True for a live leader's committed records. null for files, which do not say it."""
     metadata_version: int
     kraft_version: int
-    features: tuple[FeatureLevel, ...]
+    features: tuple[BackupFeature, ...]
     """The finalized ones besides metadata.version."""
-    voter_keys: tuple[str, ...]
-    """Each voter's id, and its directory id behind an @ if it has one. Empty if they are not in the
-    log, but in the settings."""
+    voter_keys: tuple[VoterKey, ...]
+    """Empty if they are not in the log, but in the settings of the nodes."""
     state_hash: str
     """Of the checkpoint's state, as kraftool state prints it."""
     brokers: Count
@@ -84,12 +96,22 @@ class Manifest:
     left_out_scram_credentials: Count
     left_out_configs: tuple[str, ...]
     """The resource and the name of each config that was left out."""
-    is_encrypted: bool
+    encrypted_to: tuple[str, ...]
+    """The public keys. Empty if the checkpoint is not encrypted."""
     checkpoint: BackupCheckpoint
+
+    @property
+    @in_json
+    def is_encrypted(self) -> bool:
+        return bool(self.encrypted_to)
 
     @property
     def has_own_checkpoint(self) -> bool:
         return self.checkpoint.path.startswith(f"{self.name}/")
+
+
+_FIELDS = {field.name for field in fields(Manifest)}
+_HASH = re.compile("[0-9a-f]{64}")
 
 
 def read_manifest(files: BackupFiles, name: str) -> Manifest:
@@ -107,7 +129,22 @@ def read_manifest(files: BackupFiles, name: str) -> Manifest:
             f"{files.shown_path(f'{name}/{MANIFEST}')}: it is the manifest of {manifest.name}",
             hint="a backup's folder keeps its name",
         )
+    if problem := _contradiction(manifest):
+        raise KraftoolError(f"{files.shown_path(f'{name}/{MANIFEST}')}: {problem}")
     return manifest
+
+
+def _contradiction(manifest: Manifest) -> str:
+    """Return the contradiction in a manifest; empty if it has none."""
+    checkpoint = manifest.checkpoint
+    file = checkpoint.path.partition("/")[2]
+    if (int(file[:20]), int(file[21:31])) != (checkpoint.offset, checkpoint.epoch):
+        return f"its checkpoint {file} is not that of offset {checkpoint.offset}"
+    if manifest.offset < checkpoint.offset:
+        return f"its checkpoint is newer than its offset {manifest.offset}"
+    if not _HASH.fullmatch(manifest.state_hash) or not _HASH.fullmatch(checkpoint.sha256):
+        return "it has a hash that is not one"
+    return ""
 
 
 def _members(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,12 +153,12 @@ def _members(document: Mapping[str, Any]) -> dict[str, Any]:
     return {
         camel(member.attribute): document[member.name]
         for member in members(Manifest)
-        if member.name in document
+        if member.name in document and member.attribute in _FIELDS
     }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
+class UnreadBackup:
     """A folder of a backup whose manifest is missing or damaged."""
 
     name: str
@@ -130,18 +167,18 @@ class Unread:
     reason: str
 
 
-def read_all(files: BackupFiles) -> tuple[list[Manifest], list[Unread]]:
+def read_all(files: BackupFiles) -> tuple[list[Manifest], list[UnreadBackup]]:
     """All backups, the oldest first, and the folders that are none."""
     manifests: list[Manifest] = []
-    unread: list[Unread] = []
+    unread: list[UnreadBackup] = []
     for name in files.names():
         if not files.has(f"{name}/{MANIFEST}"):
-            unread.append(Unread(name=name, is_unfinished=True, reason="it has no manifest"))
+            unread.append(UnreadBackup(name=name, is_unfinished=True, reason="it has no manifest"))
             continue
         try:
             manifests.append(read_manifest(files, name))
         except KraftoolError as error:
-            unread.append(Unread(name=name, is_unfinished=False, reason=error.message))
+            unread.append(UnreadBackup(name=name, is_unfinished=False, reason=error.message))
     # What prune left of a backup because a later one needs its checkpoint is no backup any more.
     needed = {manifest.checkpoint.path.partition("/")[0] for manifest in manifests}
     return manifests, [one for one in unread if not (one.is_unfinished and one.name in needed)]

@@ -1,4 +1,4 @@
-"""Which backups go, and how: the manifest first, so that what is interrupted leaves no half one.
+"""Removal of old backups: the manifest first, so that an interrupted one leaves no half backup.
 
 Owns that the newest backup that verifies is never removed, and no checkpoint that a backup needs.
 """
@@ -6,22 +6,25 @@ Owns that the newest backup that verifies is never removed, and no checkpoint th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kraftool.backup.manifest import Manifest, Unread, read_all
+from kraftool.backup.manifest import Manifest, UnreadBackup, read_all
 from kraftool.backup.verify import Progress, findings_of, verify
+from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import backup as kinds
 from kraftool.storage.backup_files import MANIFEST, BackupFiles
 
 DAY_MS = 86_400_000
 _UNFINISHED_MS = DAY_MS
-"""What has no manifest for so long is written by nobody any more."""
+"""No backup takes so long to write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """Which backups to keep: those that one of the two covers."""
+    """The rule of which backups stay: those that one of the two numbers covers."""
 
     newest: int | None
     """So many."""
@@ -37,13 +40,13 @@ class Retention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneReport:
-    """Which backups went, and which stayed."""
+    """The backups that were removed, and those that stayed."""
 
     store: str
     is_dry_run: bool
-    removed: tuple[str, ...]
+    removed_backups: tuple[str, ...]
     """The oldest first."""
-    kept: tuple[str, ...]
+    kept_backups: tuple[str, ...]
     """The oldest first."""
     newest_verified: str | None
     """The newest backup that verifies, which always stays. null if none does; then all stay."""
@@ -62,7 +65,8 @@ def prune(
     for number, manifest in enumerate(reversed(manifests)):
         progress(manifest.name, number, len(manifests))
         backup = verify(files, manifest)
-        findings += backup.findings
+        # Usually nobody who prunes has the identity. The bytes were compared.
+        findings += (one for one in backup.findings if one.code != kinds.ENCRYPTED.code)
         if backup.is_whole:
             verified = manifest.name
             break
@@ -75,16 +79,18 @@ def prune(
     removed = [manifest for manifest in manifests if manifest not in kept]
     old = [] if verified is None else list(_old(unread, retention.now_ms))
     if not dry_run:
-        needed = {manifest.checkpoint.path for manifest in kept}
-        _remove(files, removed, needed)
+        _remove(
+            files, removed, {manifest.checkpoint.path for manifest in kept} | _named(files, unread)
+        )
         for one in old:
             for name in files.files_of(one.name):
                 files.remove(f"{one.name}/{name}")
+            files.remove_if_empty(one.name)
     return PruneReport(
         store=files.shown,
         is_dry_run=dry_run,
-        removed=tuple(manifest.name for manifest in removed),
-        kept=tuple(manifest.name for manifest in kept),
+        removed_backups=tuple(manifest.name for manifest in removed),
+        kept_backups=tuple(manifest.name for manifest in kept),
         newest_verified=verified,
         removed_unfinished=tuple(one.name for one in old),
         findings=tuple(findings),
@@ -96,11 +102,24 @@ def _remove(files: BackupFiles, removed: Sequence[Manifest], needed: Collection[
         files.remove(f"{manifest.name}/{MANIFEST}")
     for path in {manifest.checkpoint.path for manifest in removed} - set(needed):
         files.remove(path)
+    for manifest in removed:
+        for name in (manifest.name, manifest.checkpoint.path.partition("/")[0]):
+            files.remove_if_empty(name)
 
 
-def _old(unread: Sequence[Unread], now_ms: int) -> Iterator[Unread]:
+def _named(files: BackupFiles, unread: Sequence[UnreadBackup]) -> set[str]:
+    """The checkpoints that damaged manifests name: somebody may still repair these."""
+    paths = set()
+    for one in unread:
+        with suppress(KraftoolError):
+            paths.add(files.checkpoint_of(files.manifest(one.name), one.name))
+    return paths
+
+
+def _old(unread: Sequence[UnreadBackup], now_ms: int) -> Iterator[UnreadBackup]:
     """Those that nobody finishes any more."""
     for one in unread:
-        begun = datetime.strptime(one.name[:20], "%Y-%m-%dT%H-%M-%SZ").replace(tzinfo=UTC)
-        if one.is_unfinished and now_ms - begun.timestamp() * 1000 > _UNFINISHED_MS:
-            yield one
+        with suppress(ValueError):  # the name of no time
+            begun = datetime.strptime(one.name[:20], "%Y-%m-%dT%H-%M-%SZ").replace(tzinfo=UTC)
+            if one.is_unfinished and now_ms - begun.timestamp() * 1000 > _UNFINISHED_MS:
+                yield one

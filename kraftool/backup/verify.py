@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kraftool.backup.create import digest
-from kraftool.backup.manifest import Manifest, Unread, read_all, read_manifest
+from kraftool.backup.manifest import Manifest, UnreadBackup, read_all, read_manifest
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import in_json
 from kraftool.reports.findings.finding import Finding, Severity, in_order
@@ -72,7 +72,7 @@ def verify_one(files: BackupFiles, name: str) -> BackupVerification:
     try:
         verified = verify(files, read_manifest(files, name))
     except KraftoolError as error:
-        unread = Unread(name=name, is_unfinished=False, reason=error.message)
+        unread = UnreadBackup(name=name, is_unfinished=False, reason=error.message)
         verified = VerifiedBackup(
             name=name, manifest=None, findings=(unread_finding(files, unread),)
         )
@@ -94,16 +94,16 @@ def verify_all(files: BackupFiles, progress: Progress) -> BackupVerification:
 
 
 def findings_of(
-    files: BackupFiles, manifests: Sequence[Manifest], unread: Sequence[Unread]
+    files: BackupFiles, manifests: Sequence[Manifest], unread: Sequence[UnreadBackup]
 ) -> tuple[Finding, ...]:
-    """What is wrong with a place as a whole, without a look at any checkpoint."""
+    """Return the findings of a place as a whole, without a look at any checkpoint."""
     findings = [unread_finding(files, one) for one in unread]
     if not manifests:
         findings.append(kinds.NONE.at(files.shown, "no backup is there"))
     return in_order(findings)
 
 
-def unread_finding(files: BackupFiles, unread: Unread) -> Finding:
+def unread_finding(files: BackupFiles, unread: UnreadBackup) -> Finding:
     """A folder without a usable manifest, as a finding."""
     if unread.is_unfinished:
         return kinds.UNFINISHED.at(files.shown_path(unread.name), unread.reason)
@@ -148,9 +148,9 @@ def _of_state(files: BackupFiles, manifest: Manifest) -> Iterator[Finding]:
         location = backup_location(files, path)
         report = verify_snapshots([location])
     except NoIdentityError as error:
-        yield kinds.ENCRYPTED.at(
-            files.shown_path(path), "its state was not read", advice=error.hint
-        )
+        where = files.shown_path(path)
+        reason = error.message.replace(where, "it", 1)
+        yield kinds.ENCRYPTED.at(where, reason, advice=error.hint)
         return
     except KraftoolError as error:
         yield kinds.CHECKPOINT.at(files.shown_path(path), error.message, advice=error.hint or None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib import import_module
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.installing import install_hint
@@ -18,16 +18,28 @@ SUFFIX = ".age"
 IDENTITY_VARIABLE = "KRAFTOOL_AGE_IDENTITY"
 """The file with the identity by which encrypted backups are read."""
 _MOST_BYTES = 1 << 20
+_NO_MATCH = "No matching keys found"
+"""What pyrage says of a file for other keys."""
+
+
+class Stream(Protocol):
+    """A file that is read from its beginning."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
 
 
 class NoIdentityError(KraftoolError):
-    """Nothing is wrong with the file, but no key to it was given."""
+    """A file that is encrypted, and no identity that decrypts it was given."""
 
 
 def encrypt(content: IO[bytes], out: IO[bytes], recipients: Sequence[str]) -> None:
     """Encrypt to every recipient: an age or an ssh public key. Raises KraftoolError."""
     pyrage = _library()
-    pyrage.encrypt_io(content, out, [_recipient(pyrage, words) for words in recipients])
+    keys = [_recipient(pyrage, words) for words in recipients]
+    try:
+        pyrage.encrypt_io(content, out, keys)
+    except pyrage.EncryptError as error:
+        raise KraftoolError(f"the checkpoint cannot be encrypted: {error}") from None
 
 
 def check_recipients(recipients: Sequence[str]) -> None:
@@ -38,7 +50,7 @@ def check_recipients(recipients: Sequence[str]) -> None:
             _recipient(pyrage, words)
 
 
-def decrypt(content: IO[bytes], out: IO[bytes], name: str) -> None:
+def decrypt(content: Stream, out: IO[bytes], name: str) -> None:
     """Decrypt with the identity that the environment names. Raises KraftoolError."""
     path = os.environ.get(IDENTITY_VARIABLE, "")
     if not path:
@@ -51,10 +63,20 @@ def decrypt(content: IO[bytes], out: IO[bytes], name: str) -> None:
     try:
         pyrage.decrypt_io(content, out, identities)
     except pyrage.DecryptError as error:
-        raise KraftoolError(
-            f"{name} cannot be decrypted with {path}: {error}",
-            hint="the identity is another one, or the file is damaged",
-        ) from None
+        if str(error) == _NO_MATCH:
+            raise NoIdentityError(
+                f"{name} is encrypted to other keys than that of {path}",
+                hint=f"set {IDENTITY_VARIABLE} to the file of the right identity",
+            ) from None
+        raise _damaged(name, error) from None
+    except OSError as error:
+        if error.errno is not None:  # nothing of age's
+            raise
+        raise _damaged(name, error) from None
+
+
+def _damaged(name: str, error: Exception) -> KraftoolError:
+    return KraftoolError(f"{name} is damaged: {error}", hint="use another backup")
 
 
 def _library() -> Any:

@@ -1,8 +1,8 @@
 """A folder or URL with backups: its files, and the checkpoint of one backup as a file to read.
 
 Owns the names. A backup is a folder with the manifest backup.json. The manifest names a checkpoint,
-which lies beside it, or beside the manifest of an earlier backup of the same state. Files are
-written whole, for their owner only, the manifest last: without one there is no backup.
+which is in the same folder, or in that of an earlier backup of the same state. Files are written
+whole, for their owner only, the manifest last: without one there is no backup.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO, Any
 
@@ -19,25 +19,29 @@ import orjson
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage import age
+from kraftool.storage.directory import is_metadata_partition, looks_like_data_directory
 from kraftool.storage.entry import Entry, EntryPlace
-from kraftool.storage.files import Files, give_to_owner
+from kraftool.storage.files import Files
 from kraftool.storage.remote import RemoteFiles, is_url, shown_url
 from kraftool.storage.source import CHUNK, ByteSource, FileSource, HeldFile
 
 KIND = "kraftool backup"
 MANIFEST = "backup.json"
 MOST_MANIFEST = 1 << 20
+_LOCAL_URL = "file://"
 _NAME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ(?:-\d{1,3})?"
-BACKUP_NAME = re.compile(_NAME)
-_CHECKPOINT = re.compile(rf"{_NAME}/\d{{20}}-\d{{10}}\.checkpoint(?:\.age)?")
+BACKUP_NAME = re.compile(_NAME, re.ASCII)
+_CHECKPOINT = re.compile(rf"{_NAME}/\d{{20}}-\d{{10}}\.checkpoint(?:\.age)?", re.ASCII)
 
 
 class BackupFiles:
     """The files of a folder or URL in which backups lie. Paths are relative, with `/`."""
 
     def __init__(self, place: str) -> None:
+        # Only what is written here itself is durable, and for its owner only.
+        place = place.removeprefix(_LOCAL_URL)
         self._place = place.rstrip("/") if len(place) > 1 else place
-        self._remote = RemoteFiles(place) if is_url(place) else None
+        self._remote = RemoteFiles(place, extra="backup") if is_url(place) else None
 
     @property
     def shown(self) -> str:
@@ -49,20 +53,24 @@ class BackupFiles:
 
     def names(self) -> list[str]:
         """The names of all folders that are a backup's, whole or not, the oldest first."""
-        return sorted(name for name in self._listed() if BACKUP_NAME.fullmatch(name))
+        names = (name for name, is_folder in self._listed() if is_folder)
+        return sorted(filter(BACKUP_NAME.fullmatch, names), key=_age)
 
     def files_of(self, name: str) -> list[str]:
         """The files in one of these folders."""
-        return self._listed(name)
+        return [file for file, is_folder in self._listed(name) if not is_folder]
 
-    def _listed(self, folder: str = "") -> list[str]:
+    def _listed(self, folder: str = "") -> list[tuple[str, bool]]:
+        """The names in a folder; True with those of folders."""
         if self._remote is not None:
             # In a store without folders, one without files is not there.
             there = self._remote.item(folder) is not None
-            return [item.name for item in self._remote.listed(folder)] if there else []
+            items = self._remote.listed(folder) if there else []
+            return [(item.name, item.is_folder) for item in items]
         try:
-            return sorted(os.listdir(os.path.join(self._place, folder)))
-        except FileNotFoundError:
+            with os.scandir(os.path.join(self._place, folder)) as entries:
+                return sorted((entry.name, entry.is_dir()) for entry in entries)
+        except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
             raise self._failed(folder, error) from None
@@ -79,10 +87,15 @@ class BackupFiles:
         return os.path.isfile(os.path.join(self._place, path))
 
     def write(self, path: str, content: IO[bytes]) -> None:
-        """Write a new file, whole and durable. Raises KraftoolError, and leaves nothing of it under
-        its name in a folder."""
+        """Write a new file, whole and durable. Raises KraftoolError, and leaves nothing of it."""
         if self._remote is not None:
-            self._remote.write(path, content)
+            try:
+                self._remote.write(path, content)
+            except KraftoolError:
+                with suppress(KraftoolError):  # what a store keeps of an upload that failed
+                    self._remote.remove(path)
+                    self.remove_if_empty(os.path.dirname(path))
+                raise
             return
         whole = os.path.join(self._place, path)
         try:
@@ -92,10 +105,10 @@ class BackupFiles:
 
     def _write_here(self, whole: str, content: IO[bytes]) -> None:
         files, folder, passing = Files(), os.path.dirname(whole), f"{whole}.part"
-        if not os.path.isdir(folder):
-            os.makedirs(folder, 0o700)
-            give_to_owner(os.path.dirname(folder), folder)
-            files.sync_folder(os.path.dirname(folder))
+        store = os.path.dirname(folder)
+        os.makedirs(os.path.dirname(store) or ".", exist_ok=True)
+        files.make_folder(store, 0o700)
+        files.make_folder(folder, 0o700)
         try:
             file = files.create(passing, 0o600)
             try:
@@ -111,20 +124,30 @@ class BackupFiles:
         except OSError:
             with suppress(OSError):
                 files.unlink(passing)
+                files.remove_folder(folder)  # unless it has another file
             raise
 
     def remove(self, path: str) -> None:
-        """Remove a file, and its folder with the last one."""
+        """Remove a file, if it is there."""
         if self._remote is not None:
             self._remote.remove(path)
             return
-        files, whole = Files(), os.path.join(self._place, path)
         try:
-            files.unlink(whole)
-            if not os.listdir(os.path.dirname(whole)):
-                files.remove_folder(os.path.dirname(whole))
+            Files().unlink(os.path.join(self._place, path))
         except OSError as error:
             raise self._failed(path, error) from None
+
+    def remove_if_empty(self, name: str) -> None:
+        """Remove the folder of a backup that has no files. Some stores have no folders."""
+        if self._listed(name):
+            return
+        if self._remote is not None:
+            self._remote.remove_folder(name)
+            return
+        try:
+            Files().remove_folder(os.path.join(self._place, name))
+        except OSError as error:
+            raise self._failed(name, error) from None
 
     def manifest(self, name: str) -> dict[str, Any]:
         """The manifest of a backup as JSON has it. Raises KraftoolError where it is none."""
@@ -148,7 +171,7 @@ class BackupFiles:
         return path
 
     def path_here(self, path: str) -> str:
-        """Where a checkpoint can be read as it lies; empty for one from elsewhere, or encrypted."""
+        """The local path of a checkpoint; empty if it is at a URL, or encrypted."""
         if self._remote is not None or path.endswith(age.SUFFIX):
             return ""
         return os.path.join(self._place, path)
@@ -157,10 +180,10 @@ class BackupFiles:
         """A checkpoint from elsewhere or encrypted, in a file without a name that lasts as long as
         the process. Raises KraftoolError."""
         name = self.shown_path(path).removesuffix(age.SUFFIX)
-        with self.open(path) as source, tempfile.TemporaryFile(prefix="kraftool-") as copy:
+        with self.open(path) as source, temporary_file() as copy:
             content = _Reading(source)
             if path.endswith(age.SUFFIX):
-                age.decrypt(content, copy, self.shown_path(path))  # type: ignore[arg-type]
+                age.decrypt(content, copy, self.shown_path(path))
             else:
                 while chunk := content.read(CHUNK):
                     copy.write(chunk)
@@ -184,13 +207,31 @@ class BackupFiles:
         return KraftoolError(f"{self.shown_path(path)}: {error.strerror or error}")
 
 
+def _age(name: str) -> tuple[str, int]:
+    """A key by which names are in order: of one second, the second backup has the number 2."""
+    return name[:20], int(name[21:] or 1)
+
+
+@contextmanager
+def temporary_file() -> Iterator[IO[bytes]]:
+    """A file without a name. Raises KraftoolError where there is no space for it."""
+    try:
+        with tempfile.TemporaryFile(prefix="kraftool-") as file:
+            yield file
+    except OSError as error:
+        raise KraftoolError(
+            f"a temporary file in {tempfile.gettempdir()}: {error.strerror or error}",
+            hint="TMPDIR names the folder for temporary files",
+        ) from None
+
+
 class _Reading:
     """A source as a file that is read from its beginning."""
 
     def __init__(self, source: ByteSource) -> None:
         self._source, self._position = source, 0
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int = -1, /) -> bytes:
         chunk = self._source.read_at(self._position, size if size >= 0 else CHUNK)
         self._position += len(chunk)
         return chunk
@@ -200,7 +241,10 @@ def is_backup(path: str) -> bool:
     """True if a PATH is a backup: a URL that ends with its name, or a folder with a manifest."""
     if is_url(path) and not os.path.exists(path):
         return BACKUP_NAME.fullmatch(path.rstrip("/").rpartition("/")[2]) is not None
-    return os.path.isfile(os.path.join(path, MANIFEST))
+    if not os.path.isfile(os.path.join(path, MANIFEST)):
+        return False
+    # An export of a state may have the same name, and be in a data directory.
+    return not looks_like_data_directory(path) and not is_metadata_partition(path)
 
 
 def split(path: str) -> tuple[BackupFiles, str]:

@@ -52,9 +52,14 @@ def looks_like_data_directory(path: str) -> bool:
     return any(os.path.isfile(os.path.join(path, name)) for name in telling)
 
 
+def is_metadata_partition(path: str) -> bool:
+    """True if a folder has the name of the metadata partition."""
+    return os.path.basename(os.path.abspath(path)) == METADATA_PARTITION
+
+
 def looks_like_partition(path: str) -> bool:
     """True if a folder is some partition's: by its name, or by the files in it."""
-    if os.path.basename(os.path.abspath(path)) == METADATA_PARTITION:
+    if is_metadata_partition(path):
         return True
     try:
         with os.scandir(path) as items:

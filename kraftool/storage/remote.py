@@ -89,12 +89,15 @@ class RemoteItem:
 class RemoteFiles:
     """The files below a URL. Paths are relative to it, with `/`."""
 
-    def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, url: str, options: Mapping[str, Any] | None = None, *, extra: str = "spark"
+    ) -> None:
+        """Open a URL. `extra` is the one that the caller's users install to have fsspec."""
         try:
             url_to_fs = import_module("fsspec.core").url_to_fs
         except ImportError:
             raise KraftoolError(
-                f"{shown_url(url)}: URLs need fsspec", hint=install_hint("spark")
+                f"{shown_url(url)}: URLs need fsspec", hint=install_hint(extra)
             ) from None
         self._url = url
         # Listings are not to be remembered: logs grow.
@@ -186,6 +189,18 @@ class RemoteFiles:
         try:
             self._fs.rm_file(self._inside(path))
         except FileNotFoundError:
+            return
+        except Exception as error:
+            raise self._failed(error, path) from None
+
+    def remove_folder(self, path: str) -> None:
+        """Remove an empty folder, in a store that has folders."""
+        item = self.item(path)
+        if item is None or not item.is_folder:
+            return
+        try:
+            self._fs.rmdir(self._inside(path))
+        except (FileNotFoundError, NotImplementedError):
             return
         except Exception as error:
             raise self._failed(error, path) from None

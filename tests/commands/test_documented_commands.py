@@ -17,6 +17,7 @@ import pytest
 
 from tests.commands.conftest import Run
 from tests.commands.test_help import EXAMPLES
+from tests.support.backups import PUBLIC_KEY, back_up
 from tests.support.documented import Example, Machine, Steps, examples
 from tests.support.places import LOG, ROOT
 from tests.support.ports import HOST, free_ports
@@ -30,6 +31,7 @@ ELSEWHERE = {
     "--kafka /opt/kafka": "tests/interop/test_recover_cases.py",
     "--to parquet:": "tests/spark/test_live.py",
     "--to kafka:": "tests/interop/test_live.py",
+    "s3://bucket/prod": "tests/commands/test_backup_urls.py",
     "--out s3:": "tests/spark/test_tables_in_a_store.py",
     "kraftool node standalone /tmp/controller": "tests/commands/test_node_standalone.py",
     "kraftool recover guide": "tests/commands/test_recover_guide.py",
@@ -100,6 +102,8 @@ class Hosts:
             self._copy(f"{node}/data", machine, letter)
         for copy in ("/backup/data", "/var/lib/kafka/data", "DIR"):
             self._copy(f"{own}/data", machine, copy)
+        back_up(machine.place("/backup/prod"), machine.place("/var/lib/kafka/data"))
+        machine.place("/etc/kraftool/age.pub").write_text(PUBLIC_KEY)
         for file in (LOG, "quorum-state"):
             source = self.fixtures / own / "data/__cluster_metadata-0" / file
             if source.exists():

@@ -23,6 +23,7 @@ from kraftool.commands.app import app
 from kraftool.commands.command_table import SECTIONS, SUBCOMMANDS, commands_below
 from kraftool.commands.command_tree import CommandNode, walk
 from kraftool.commands.help_text import read_help
+from tests.support.backups import back_up
 from tests.support.places import ROOT
 from tools.manpages import escape, pages
 
@@ -199,6 +200,9 @@ def test_the_examples_of_the_help_run(
         log_dir = tmp_path / "new" if "format" in words else ours
         words = [_server(tmp_path, log_dir) if word == SERVER else word for word in words]
     words = [word.replace("/data/tables", str(tmp_path / "tables")) for word in words]
+    if node.words[:1] == ("backup",):
+        back_up(tmp_path / "prod", ours)
+        words = [re.sub("/backup/prod|s3://backups/prod", f"{tmp_path}/prod", w) for w in words]
     if "plan.yaml" in words and node.words[-1] != "plan":
         plan = _plan(tmp_path, ours, monkeypatch)
         words = [plan if word == "plan.yaml" else word for word in words]

@@ -28,6 +28,13 @@ SHOWN_BY = {
     "commands/test_recover_guide.py": {"recover guide"},
     "commands/test_recover_apply.py": {"recover apply", "recover undo", "recover verify"},
     "commands/test_recover_rehearse.py": {"recover rehearse"},
+    "commands/test_backup_secrets.py": {
+        "backup create",
+        "backup info",
+        "backup list",
+        "backup prune",
+        "backup verify",
+    },
     "commands/test_storage.py": {"format", "storage format", "storage info"},
     "commands/test_node_standalone.py": {"node standalone"},
     "interop/test_node_secured.py": {"node run"},

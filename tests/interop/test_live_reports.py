@@ -25,6 +25,7 @@ from tests.commands.test_help import EXAMPLES
 from tests.interop import kafka, scenarios
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import document, kraftool
+from tests.support.backups import PUBLIC_KEY
 from tests.support.documented import Machine, examples
 from tests.support.places import ROOT
 from tests.support.ports import HOST
@@ -223,8 +224,9 @@ def test_its_features_are_those_of_a_directory(quorum: Cluster) -> None:
     ]
 
 
-CHANGES = ("add-controller", "endpoints", "plan.yaml")
-"""Examples that change the quorum, or require a plan: test_quorum.py and test_recover_apply.py."""
+CHANGES = ("add-controller", "endpoints", "plan.yaml", "s3://")
+"""Examples that change the quorum, or require a plan or a store: test_quorum.py,
+test_recover_apply.py, tests/commands/test_backup_urls.py."""
 
 
 def _live_examples() -> list[str]:
@@ -249,6 +251,7 @@ def test_the_documented_commands_run(quorum: Cluster, tmp_path: Path) -> None:
     machine.place("/etc/kafka/server.properties").write_text(
         re.sub(r"(?m)^log.dirs=.*$", f"log.dirs={node.metadata_log_dir}", settings)
     )
+    machine.place("/etc/kraftool/age.pub").write_text(PUBLIC_KEY)
     quorum.wait_caught_up(*(quorum.nodes[number] for number in (1, 2, 3)))
     shutil.copytree(node.metadata_log_dir, machine.place("/backup/data"))
     wrong = []

@@ -1,4 +1,4 @@
-"""What can be wrong with backups. `kraftool/backup/` decides when they apply."""
+"""The findings of backups. `kraftool/backup/` decides when they apply."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MANIFEST = _kind(
     "MANIFEST",
     _ERROR,
     "The manifest of a backup cannot be read. Nothing says what its files are.",
-    "use another backup. kraftool verify-snapshot says whether the checkpoint beside it is whole",
+    "use another backup. kraftool verify-snapshot checks the checkpoint in the same folder",
     undecoded=True,
     stake=Stake.LOST_DATA,
 )
@@ -26,7 +26,7 @@ CHECKPOINT = _kind(
 STATE = _kind(
     "STATE",
     _ERROR,
-    "The checkpoint of a backup gives another state than its manifest says.",
+    "The checkpoint of a backup does not have the state that its manifest names.",
     "use another backup, and create a new one",
     stake=Stake.LOST_DATA,
 )
@@ -34,15 +34,15 @@ ENCRYPTED = _kind(
     "ENCRYPTED",
     _WARNING,
     "The bytes of an encrypted backup are those that were written. Its state was not read, because"
-    " no identity to decrypt it was given.",
+    " no identity that decrypts it was given.",
     "set KRAFTOOL_AGE_IDENTITY to the file of the identity",
     undecoded=True,
 )
 UNFINISHED = _kind(
     "UNFINISHED",
     _INFO,
-    "A backup was begun and has no manifest: kraftool was stopped meanwhile, or still writes it.",
-    "kraftool backup prune removes what is older than a day",
+    "A backup has no manifest: kraftool was stopped while it wrote the backup, or still writes it.",
+    "no action is needed: kraftool backup prune removes it a day later",
 )
 NONE = _kind(
     "NONE",

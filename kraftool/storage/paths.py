@@ -10,13 +10,14 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from kraftool.decoders import properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
-from kraftool.storage.backup_files import BackupFiles, is_backup, split
 from kraftool.storage.directory import (
     file_entry,
+    is_metadata_partition,
     likely_directories,
     list_data_directory,
     list_partition,
@@ -28,6 +29,9 @@ from kraftool.storage.inflate import GZIP_MAGIC, is_shell_pipe, opened_feed
 from kraftool.storage.source import FileSource
 from kraftool.storage.tarheader import BLOCK, is_header
 from kraftool.storage.tarstream import TarStream
+
+if TYPE_CHECKING:
+    from kraftool.storage.backup_files import BackupFiles
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
@@ -127,10 +131,10 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
     """
     if path == "-" or is_shell_pipe(path):
         return Location(path=path, kind=LocationKind.TAR)
-    if is_backup(path):
-        return _backup(path)
     if os.path.isdir(path):
         return _directory(path)
+    if "://" in path and not os.path.exists(path):
+        return _backup(path)
     with FileSource(path) as source:
         head, size = source.read_at(0, HEAD_SIZE), source.size()
     if path.endswith(_TAR_SUFFIXES) or head.startswith(GZIP_MAGIC) or is_header(head[:BLOCK]):
@@ -144,6 +148,8 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
 
 def _backup(path: str) -> Location:
     """A backup is read as its checkpoint."""
+    from kraftool.storage.backup_files import split
+
     files, name = split(path)
     return backup_location(files, files.checkpoint_of(files.manifest(name), name))
 
@@ -160,6 +166,9 @@ def backup_location(files: BackupFiles, checkpoint: str) -> Location:
 def _directory(path: str) -> Location:
     if looks_like_data_directory(path):
         return Location(path=path, kind=LocationKind.DATA_DIRECTORY, directory=path)
+    # An export of a state may have the same name, and be in the folder of a partition.
+    if os.path.isfile(os.path.join(path, "backup.json")) and not is_metadata_partition(path):
+        return _backup(path)
     if looks_like_partition(path):
         return Location(path=path, kind=LocationKind.PARTITION, directory=path)
     below = list(likely_directories(path))

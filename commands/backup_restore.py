@@ -88,7 +88,7 @@ def restore(
     them, and an authorizer for ACLs.
 
     Exits 1 if something was refused, or has another value in the cluster. Exits 4 if no controller
-    was reached. No file is written.
+    was reached. Without --apply nothing is changed. No file is written.
     """
     from kraftool.backup.manifest import newest
     from kraftool.backup.restore import Selection

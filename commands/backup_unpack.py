@@ -34,7 +34,7 @@ def unpack(
     directory id, so it is no voter. For a recovery name an id that no node has. If BACKUP is a
     STORE, kraftool takes its newest backup.
 
-    Exits 5 if DIR is not empty, or if the backup is not as it was written.
+    Exits 5 if DIR is not empty, or if the backup is not as it was written. Nothing else is changed.
     """
     from kraftool.backup.create import NotWholeError
     from kraftool.backup.manifest import newest

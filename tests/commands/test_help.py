@@ -203,6 +203,7 @@ def test_the_examples_of_the_help_run(
     if node.words[:1] == ("backup",):
         back_up(tmp_path / "prod", ours)
         words = [re.sub("/backup/prod|s3://backups/prod", f"{tmp_path}/prod", w) for w in words]
+        words = [word.replace("/tmp/unpacked", f"{tmp_path}/unpacked") for word in words]
     if "plan.yaml" in words and node.words[-1] != "plan":
         plan = _plan(tmp_path, ours, monkeypatch)
         words = [plan if word == "plan.yaml" else word for word in words]

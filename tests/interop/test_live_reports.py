@@ -25,7 +25,7 @@ from tests.commands.test_help import EXAMPLES
 from tests.interop import kafka, scenarios
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import document, kraftool
-from tests.support.backups import PUBLIC_KEY
+from tests.support.backups import PUBLIC_KEY, back_up
 from tests.support.documented import Machine, examples
 from tests.support.places import ROOT
 from tests.support.ports import HOST
@@ -252,6 +252,7 @@ def test_the_documented_commands_run(quorum: Cluster, tmp_path: Path) -> None:
         re.sub(r"(?m)^log.dirs=.*$", f"log.dirs={node.metadata_log_dir}", settings)
     )
     machine.place("/etc/kraftool/age.pub").write_text(PUBLIC_KEY)
+    back_up(machine.place("/backup/prod"), node.metadata_log_dir)
     quorum.wait_caught_up(*(quorum.nodes[number] for number in (1, 2, 3)))
     shutil.copytree(node.metadata_log_dir, machine.place("/backup/data"))
     wrong = []

@@ -10,11 +10,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from kraftool.decoders import properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
-from kraftool.storage.backup_files import BackupFiles, is_backup, split
+from kraftool.storage.backup_names import is_backup
 from kraftool.storage.directory import (
     file_entry,
     likely_directories,
@@ -28,6 +29,9 @@ from kraftool.storage.inflate import GZIP_MAGIC, is_shell_pipe, opened_feed
 from kraftool.storage.source import FileSource
 from kraftool.storage.tarheader import BLOCK, is_header
 from kraftool.storage.tarstream import TarStream
+
+if TYPE_CHECKING:
+    from kraftool.storage.backup_files import BackupFiles
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
@@ -144,6 +148,8 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
 
 def _backup(path: str) -> Location:
     """A backup is read as its checkpoint."""
+    from kraftool.storage.backup_files import split
+
     files, name = split(path)
     return backup_location(files, files.checkpoint_of(files.manifest(name), name))
 

@@ -19,19 +19,18 @@ import orjson
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage import age
-from kraftool.storage.directory import is_metadata_partition, looks_like_data_directory
+from kraftool.storage.backup_names import BACKUP_NAME, NAME_PATTERN
+from kraftool.storage.backup_names import MANIFEST as MANIFEST
+from kraftool.storage.backup_names import is_backup as is_backup
 from kraftool.storage.entry import Entry, EntryPlace
 from kraftool.storage.files import Files
 from kraftool.storage.remote import RemoteFiles, is_url, shown_url
 from kraftool.storage.source import CHUNK, ByteSource, FileSource, HeldFile
 
 KIND = "kraftool backup"
-MANIFEST = "backup.json"
 MOST_MANIFEST = 1 << 20
 _LOCAL_URL = "file://"
-_NAME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ(?:-\d{1,3})?"
-BACKUP_NAME = re.compile(_NAME, re.ASCII)
-_CHECKPOINT = re.compile(rf"{_NAME}/\d{{20}}-\d{{10}}\.checkpoint(?:\.age)?", re.ASCII)
+_CHECKPOINT = re.compile(rf"{NAME_PATTERN}/\d{{20}}-\d{{10}}\.checkpoint(?:\.age)?", re.ASCII)
 
 
 class BackupFiles:
@@ -235,16 +234,6 @@ class _Reading:
         chunk = self._source.read_at(self._position, size if size >= 0 else CHUNK)
         self._position += len(chunk)
         return chunk
-
-
-def is_backup(path: str) -> bool:
-    """True if a PATH is a backup: a URL that ends with its name, or a folder with a manifest."""
-    if is_url(path) and not os.path.exists(path):
-        return BACKUP_NAME.fullmatch(path.rstrip("/").rpartition("/")[2]) is not None
-    if not os.path.isfile(os.path.join(path, MANIFEST)):
-        return False
-    # An export of a state may have the same name, and be in a data directory.
-    return not looks_like_data_directory(path) and not is_metadata_partition(path)
 
 
 def split(path: str) -> tuple[BackupFiles, str]:

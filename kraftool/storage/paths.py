@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from kraftool.decoders import properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
+from kraftool.storage.backup_names import is_backup
 from kraftool.storage.directory import (
     file_entry,
-    is_metadata_partition,
     likely_directories,
     list_data_directory,
     list_partition,
@@ -131,10 +131,10 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
     """
     if path == "-" or is_shell_pipe(path):
         return Location(path=path, kind=LocationKind.TAR)
+    if is_backup(path):
+        return _backup(path)
     if os.path.isdir(path):
         return _directory(path)
-    if "://" in path and not os.path.exists(path):
-        return _backup(path)
     with FileSource(path) as source:
         head, size = source.read_at(0, HEAD_SIZE), source.size()
     if path.endswith(_TAR_SUFFIXES) or head.startswith(GZIP_MAGIC) or is_header(head[:BLOCK]):
@@ -166,9 +166,6 @@ def backup_location(files: BackupFiles, checkpoint: str) -> Location:
 def _directory(path: str) -> Location:
     if looks_like_data_directory(path):
         return Location(path=path, kind=LocationKind.DATA_DIRECTORY, directory=path)
-    # An export of a state may have the same name, and be in the folder of a partition.
-    if os.path.isfile(os.path.join(path, "backup.json")) and not is_metadata_partition(path):
-        return _backup(path)
     if looks_like_partition(path):
         return Location(path=path, kind=LocationKind.PARTITION, directory=path)
     below = list(likely_directories(path))

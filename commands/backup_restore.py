@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from kraftool.backup.restore import Part, StepOutcome
+from kraftool.backup.restore import RestorePart, StepOutcome
 from kraftool.commands.backup_options import BackupOrStore, opened
 from kraftool.commands.exit_code import ExitCode, UnreachableError
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
@@ -34,7 +34,7 @@ def restore(
         Option("--apply", help="Send the requests. Without it kraftool only shows them."),
     ] = False,
     only: Annotated[
-        list[Part] | None,
+        list[RestorePart] | None,
         Option("--only", help="Restore only this. Repeat it for more."),
     ] = None,
     topic: Annotated[
@@ -79,19 +79,19 @@ def restore(
     them. What is already there is left alone, so that you can run the command again after an
     interruption. If BACKUP is a STORE, kraftool takes its newest backup.
 
-    Topics get new ids, no records, and no offsets of consumer groups. Their replicas are placed
-    anew. Broker configs are restored if the broker is registered. kraftool lists what it cannot
-    restore: SCRAM users (kraftool format --scram-from takes them into a new cluster), delegation
-    tokens, and levels of features.
+    Topics get new ids, no records, and no offsets of consumer groups. The controller chooses the
+    brokers of their replicas. Broker configs are restored if the broker is registered. kraftool
+    lists what it cannot restore: SCRAM users (kraftool format --scram-from takes them into a new
+    cluster), delegation tokens, and levels of features.
 
-    The requests go to the active controller. It needs the rights that an administrator needs for
-    them, and an authorizer for ACLs.
+    The requests go to the active controller. --command-config has to name a user who may do all of
+    it. A controller without an authorizer refuses ACLs.
 
     Exits 1 if something was refused, or has another value in the cluster. Exits 4 if no controller
     was reached. Without --apply nothing is changed. No file is written.
     """
     from kraftool.backup.manifest import newest
-    from kraftool.backup.restore import Selection
+    from kraftool.backup.restore import RestoreScope
     from kraftool.backup.restoring import restored
     from kraftool.client.observing import UnobservableError
     from kraftool.commands.quorum_options import target as target_of
@@ -101,14 +101,14 @@ def restore(
     to = Output(color=color, quiet=quiet, out=out)
     files, name = opened(backup)
     manifest = newest(files, name)
-    selection = Selection(
-        parts=tuple(only or Part),
+    scope = RestoreScope(
+        parts=tuple(only or RestorePart),
         topics=tuple(topic or ()),
         replication_factor=replication_factor,
         overwrites=overwrite,
     )
     try:
-        report = asyncio.run(restored(files, manifest, target, selection, apply=apply))
+        report = asyncio.run(restored(files, manifest, target, scope, apply=apply))
     except UnobservableError:
         raise
     except NetError as error:

@@ -1,6 +1,6 @@
-"""What a new cluster lacks of a backup, as requests to its controller.
+"""The comparison of a backup with a running cluster: the requests that are missing there.
 
-Owns the comparison: what is already there is left alone, so that a restore that was interrupted is
+Owns which: what is already there is left alone, so that a restore that was interrupted is
 simply run again. It sends nothing.
 """
 
@@ -34,8 +34,8 @@ _SET = 0
 """The operation of IncrementalAlterConfigs."""
 
 
-class Part(StrEnum):
-    """What can be restored."""
+class RestorePart(StrEnum):
+    """A part of the metadata that can be restored."""
 
     TOPICS = "topics"
     CONFIGS = "configs"
@@ -44,7 +44,7 @@ class Part(StrEnum):
 
 
 class StepOutcome(StrEnum):
-    """What came of a step."""
+    """The result of a step."""
 
     UNCHECKED = "unchecked"
     """It was not sent, and nobody was asked about it."""
@@ -60,7 +60,7 @@ class StepOutcome(StrEnum):
 class RestoreStep:
     """Something that is missing, and is sent."""
 
-    part: Part
+    part: RestorePart
     subject: str
     outcome: StepOutcome = StepOutcome.UNCHECKED
     reason: str = ""
@@ -82,10 +82,10 @@ class NotRestored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """What of a backup to restore."""
+class RestoreScope:
+    """The things of a backup to restore."""
 
-    parts: Collection[Part] = tuple(Part)
+    parts: Collection[RestorePart] = tuple(RestorePart)
     topics: Collection[str] = ()
     """Patterns of names; all topics without any."""
     replication_factor: int | None = None
@@ -99,7 +99,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restore:
-    """What to send, and what not."""
+    """The steps of a restore, and what stays as it is."""
 
     steps: tuple[RestoreStep, ...]
     already_there: Count
@@ -107,16 +107,16 @@ class Restore:
     not_restored: tuple[NotRestored, ...]
 
 
-def restore_of(backup: MetadataImage, cluster: MetadataImage, selection: Selection) -> Restore:
+def restore_of(backup: MetadataImage, cluster: MetadataImage, scope: RestoreScope) -> Restore:
     """Compare a backup with the cluster that it is restored into."""
-    planner = _Planner(backup, cluster, selection)
+    planner = _Planner(backup, cluster, scope)
     for part, plan in (
-        (Part.TOPICS, planner.topics),
-        (Part.CONFIGS, planner.configs),
-        (Part.QUOTAS, planner.quotas),
-        (Part.ACLS, planner.acls),
+        (RestorePart.TOPICS, planner.topics),
+        (RestorePart.CONFIGS, planner.configs),
+        (RestorePart.QUOTAS, planner.quotas),
+        (RestorePart.ACLS, planner.acls),
     ):
-        if part in selection.parts:
+        if part in scope.parts:
             plan()
     planner.impossible()
     return Restore(
@@ -129,8 +129,8 @@ def restore_of(backup: MetadataImage, cluster: MetadataImage, selection: Selecti
 class _Planner:
     """Collects the steps."""
 
-    def __init__(self, backup: MetadataImage, cluster: MetadataImage, selection: Selection) -> None:
-        self._backup, self._cluster, self._selection = backup, cluster, selection
+    def __init__(self, backup: MetadataImage, cluster: MetadataImage, scope: RestoreScope) -> None:
+        self._backup, self._cluster, self._scope = backup, cluster, scope
         self.steps: list[RestoreStep] = []
         self.not_restored: list[NotRestored] = []
         self.already_there = 0
@@ -138,7 +138,7 @@ class _Planner:
     def topics(self) -> None:
         """Topics with their configs."""
         for name, topic in sorted(self._backup.topics.by_name.items()):
-            if not self._selection.has_topic(name):
+            if not self._scope.has_topic(name):
                 continue
             if name in INTERNAL_TOPICS:
                 reason = "the brokers create it themselves"
@@ -156,14 +156,14 @@ class _Planner:
 
     def _new_topic(self, topic: TopicImage) -> RestoreStep:
         count = len(topic.partitions)
-        factor = self._selection.replication_factor
+        factor = self._scope.replication_factor
         if factor is None:
             factor = max(len(one.replicas) for one in topic.partitions.values())
         configs = self._backup.configs.resources.get(ConfigResource(TOPIC, topic.name), {})
         words = [many(count, "partition"), f"replication factor {factor}"]
         words += [many(len(configs), "config")] if configs else []
         return RestoreStep(
-            part=Part.TOPICS,
+            part=RestorePart.TOPICS,
             subject=f"topic {topic.name}: {', '.join(words)}",
             weight=count,
             body={
@@ -181,10 +181,10 @@ class _Planner:
             subject = f"configs of {_resource_words(resource)}"
             there = self._cluster.configs.resources.get(resource, {})
             if resource.type == TOPIC:
-                if not self._selection.has_topic(resource.name):
+                if not self._scope.has_topic(resource.name):
                     continue
                 if resource.name not in self._cluster.topics.by_name:
-                    if Part.TOPICS not in self._selection.parts:
+                    if RestorePart.TOPICS not in self._scope.parts:
                         self.not_restored.append(
                             NotRestored(subject=subject, reason="there is no such topic")
                         )
@@ -209,7 +209,7 @@ class _Planner:
         for name, value in configs.items():
             if there.get(name) == value:
                 self.already_there += 1
-            elif name in there and not self._selection.overwrites:
+            elif name in there and not self._scope.overwrites:
                 self._differs(f"{subject}: {name}", "it has another value")
             else:
                 wanted[name] = value
@@ -220,7 +220,7 @@ class _Planner:
             ]
             self.steps.append(
                 RestoreStep(
-                    part=Part.CONFIGS,
+                    part=RestorePart.CONFIGS,
                     subject=f"{subject}: {', '.join(wanted)}",
                     body={
                         "resourceType": resource.type,
@@ -239,7 +239,7 @@ class _Planner:
             for key, value in quotas.items():
                 if there.get(key) == value:
                     self.already_there += 1
-                elif key in there and not self._selection.overwrites:
+                elif key in there and not self._scope.overwrites:
                     self._differs(f"{subject}: {key}", f"it is {there[key]:g}, and was {value:g}")
                 else:
                     wanted[key] = value
@@ -250,7 +250,7 @@ class _Planner:
                 ]
                 self.steps.append(
                     RestoreStep(
-                        part=Part.QUOTAS,
+                        part=RestorePart.QUOTAS,
                         subject=f"{subject}: {', '.join(wanted)}",
                         body={"entity": parts, "ops": changes},
                     )
@@ -265,7 +265,7 @@ class _Planner:
                 continue
             self.steps.append(
                 RestoreStep(
-                    part=Part.ACLS,
+                    part=RestorePart.ACLS,
                     subject=f"ACL {_acl_words(acl)}",
                     body={
                         "resourceType": acl.resource_type,
@@ -280,7 +280,7 @@ class _Planner:
             )
 
     def impossible(self) -> None:
-        """What has no request that makes it again."""
+        """Take note of what has no request that makes it again."""
         self.not_restored += _impossible(self._backup, self._cluster)
 
     def _differs(self, subject: str, reason: str) -> None:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from kraftool.backup.manifest import Manifest
 from kraftool.backup.restore import (
-    Part,
     Restore,
+    RestorePart,
+    RestoreScope,
     RestoreStep,
-    Selection,
     StepOutcome,
     restore_of,
 )
@@ -36,7 +36,7 @@ from kraftool.storage.paths import backup_location
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """What a restore makes of a backup in a cluster."""
+    """The result of a restore."""
 
     backup: str
     cluster_id: str
@@ -46,7 +46,12 @@ class RestoreReport:
 
 
 async def restored(
-    files: BackupFiles, manifest: Manifest, target: Target, selection: Selection, *, apply: bool
+    files: BackupFiles,
+    manifest: Manifest,
+    target: Target,
+    scope: RestoreScope,
+    *,
+    apply: bool,
 ) -> RestoreReport:
     """Restore a backup into a cluster; without `apply` nothing is changed. Raises KraftoolError
     for a backup that does not verify, and NetError where nobody can be asked."""
@@ -59,7 +64,7 @@ async def restored(
     backup = load_state(backup_location(files, manifest.checkpoint.path)).image
     view = await target.reached()
     cluster = (await observe(view, target.access)).image
-    restore = restore_of(backup, cluster, selection)
+    restore = restore_of(backup, cluster, scope)
     steps = await _send(target, restore.steps, validate_only=not apply) if restore.steps else ()
     return RestoreReport(
         backup=files.shown_path(manifest.name),
@@ -86,12 +91,12 @@ class _Form(NamedTuple):
 
 
 _FORMS = {
-    Part.TOPICS: _Form("CreateTopics", (2, 7), "topics", "topics", can_validate=True),
-    Part.CONFIGS: _Form(
+    RestorePart.TOPICS: _Form("CreateTopics", (2, 7), "topics", "topics", can_validate=True),
+    RestorePart.CONFIGS: _Form(
         "IncrementalAlterConfigs", None, "resources", "responses", can_validate=True
     ),
-    Part.QUOTAS: _Form("AlterClientQuotas", None, "entries", "entries", can_validate=True),
-    Part.ACLS: _Form("CreateAcls", None, "creations", "results", can_validate=False),
+    RestorePart.QUOTAS: _Form("AlterClientQuotas", None, "entries", "entries", can_validate=True),
+    RestorePart.ACLS: _Form("CreateAcls", None, "creations", "results", can_validate=False),
 }
 
 
@@ -99,7 +104,7 @@ _FORMS = {
 class _Packed:
     """The steps of one request, with their places in the restore."""
 
-    part: Part
+    part: RestorePart
     steps: Sequence[tuple[int, RestoreStep]]
 
 
@@ -149,7 +154,7 @@ async def _request(
     body: dict[str, Any] = {form.items: [step.body for step in steps]}
     if form.can_validate:
         body["validateOnly"] = validate_only
-    if packed.part is Part.TOPICS:
+    if packed.part is RestorePart.TOPICS:
         body["timeoutMs"] = int(CHANGE_S * 1000)
     wait_s = CHANGE_S + target.access.timeout_s
     try:
@@ -159,7 +164,9 @@ async def _request(
     except NetError as error:
         return [replace(step, outcome=StepOutcome.REFUSED, reason=error.message) for step in steps]
     results = list(answer[form.results])
-    if packed.part is not Part.ACLS:  # whose results have no names, and the order of the request
+    if (
+        packed.part is not RestorePart.ACLS
+    ):  # whose results have no names, and the order of the request
         by_name = {_name(packed.part, result): result for result in results}
         results = [by_name.get(_name(packed.part, step.body), {}) for step in steps]
     return [
@@ -168,11 +175,11 @@ async def _request(
     ]
 
 
-def _name(part: Part, item: Mapping[str, Any]) -> object:
-    """What an item of a request and that of the answer have in common."""
-    if part is Part.TOPICS:
+def _name(part: RestorePart, item: Mapping[str, Any]) -> object:
+    """Return what an item of a request and that of the answer have in common."""
+    if part is RestorePart.TOPICS:
         return item["name"]
-    if part is Part.CONFIGS:
+    if part is RestorePart.CONFIGS:
         return item["resourceType"], item["resourceName"]
     return frozenset((one["entityType"], one["entityName"]) for one in item["entity"])
 

@@ -19,7 +19,7 @@ IDENTITY_VARIABLE = "KRAFTOOL_AGE_IDENTITY"
 """The file with the identity by which encrypted backups are read."""
 _MOST_BYTES = 1 << 20
 _NO_MATCH = "No matching keys found"
-"""What pyrage says of a file for other keys."""
+"""The words of pyrage on a file for other keys."""
 
 
 class Stream(Protocol):

@@ -152,7 +152,8 @@ def test_a_jvm_without_memory_ends_and_so_does_the_run(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise one thread would end, and the others would wait for it for ever."""
-    beans: Any = spark._jvm.java.lang.management.ManagementFactory  # type: ignore[union-attr]
+    gateway: Any = spark._jvm
+    beans = gateway.java.lang.management.ManagementFactory
     arguments = list(beans.getRuntimeMXBean().getInputArguments())
     assert "-XX:+ExitOnOutOfMemoryError" in arguments
 

@@ -46,7 +46,7 @@ def test_a_file_is_written_read_listed_and_removed(
     assert files.has(f"{FIRST}/x")
     with files.open(f"{FIRST}/x") as source:
         assert source.size() == len(content)
-        assert source.read_at(0, source.size()) == content
+        assert source.read_at(0, len(content)) == content
     assert files.names() == [FIRST]
     assert sorted(files.files_of(FIRST)) == ["x", "y"]
     files.remove_if_empty(FIRST)

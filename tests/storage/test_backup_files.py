@@ -101,6 +101,22 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(tmp_path: Path) -> None:
     assert target.read_bytes() == b"mine"
 
 
+def test_a_file_that_is_not_complete_does_not_have_its_name(tmp_path: Path) -> None:
+    class Killed(BaseException):
+        """The process is gone."""
+
+    class Content(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            if self.tell():
+                raise Killed
+            return super().read(10)
+
+    files = BackupFiles(str(tmp_path))
+    with pytest.raises(Killed):
+        files.write(f"{FIRST}/x", Content(bytes(100)))
+    assert files.files_of(FIRST) == ["x.part"]
+
+
 # --- which PATH is a backup -----------------------------------------------------------------------
 
 

@@ -11,12 +11,14 @@ import pytest
 from kraftool.backup.create import NotWholeError
 from kraftool.backup.manifest import Manifest
 from kraftool.backup.verify import verify_all
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.control import ControlRecordType, encode_key, encode_value
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.backup_files import MANIFEST, BackupFiles
 from kraftool.storage.paths import open_path
-from tests.reports.state_logs import BEGIN, END, NO_OP, Logs, level, topic
+from tests.reports.state_logs import BEGIN, END, NO_OP, Logs, level, stamp, topic
 from tests.support.backups import FIRST, HOUR_MS, NODE, back_up
 from tests.support.copies import writable
 from tests.support.places import FIXTURES, LOG, PARTITION, fixture_name
@@ -118,6 +120,19 @@ def test_a_backup_ends_before_a_transaction_that_is_open(tmp_path: Path, store: 
     assert (manifest.offset, manifest.topics) == (2, 1)
     assert manifest.state_hash == state_hash(load_state(logs.path, at=2).image)
     assert the_codes(store) == []
+
+
+def test_a_backup_has_no_control_record_behind_its_end(tmp_path: Path, store: Path) -> None:
+    """A change of the voters may come while a transaction is open."""
+    logs = Logs(tmp_path / "data")
+    segment = logs.segment(0, [level()], [topic("a")], [BEGIN], [topic("half")])
+    kind = ControlRecordType.KRAFT_VERSION
+    record = encode_key(kind), encode_value(kind, {"version": 0, "kRaftVersion": 1})
+    change = encode_batch([record], base_offset=4, epoch=1, timestamp=stamp(1, 4), control=True)
+    segment.write_bytes(segment.read_bytes() + change)
+    assert load_state(logs.path).controls[kind].value["kRaftVersion"] == 1
+    manifest = back_up(store, logs.path)
+    assert (manifest.offset, manifest.kraft_version) == (2, 0)
 
 
 def test_a_backup_has_a_transaction_that_ended(tmp_path: Path, store: Path) -> None:

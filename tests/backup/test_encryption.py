@@ -7,7 +7,6 @@ import stat
 import subprocess
 from pathlib import Path
 
-import pyrage
 import pytest
 
 from kraftool.backup.verify import VerifiedBackup, verify_all
@@ -20,6 +19,7 @@ from kraftool.storage.backup_files import BackupFiles
 from tests.support.backups import FIRST_MS, HOUR_MS, NODE, PUBLIC_KEY, back_up
 from tests.support.places import FIXTURES
 
+pyrage = pytest.importorskip("pyrage")
 DIRECTORY = FIXTURES / NODE
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +17,6 @@ from kraftool.backup.listing import list_backups
 from kraftool.backup.prune import Retention, prune
 from kraftool.backup.verify import verify_all
 from kraftool.decoders.errors import KraftoolError
-from kraftool.storage import backup_files
 from kraftool.storage.backup_files import BackupFiles
 from kraftool.storage.files import Files, OpenFile
 from tests.reports.state_logs import Logs, level, topic
@@ -157,7 +157,7 @@ def test_without_space_for_temporary_files_there_is_no_backup(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     before = sorted(store.rglob("*"))
-    monkeypatch.setattr(backup_files.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
     with pytest.raises(KraftoolError, match="No space left") as caught:
         back_up(store, logs.path, now_ms=NOW_MS)
     assert "TMPDIR" in caught.value.hint

@@ -213,9 +213,11 @@ def test_a_file_that_cannot_be_removed_leaves_whole_backups(
 
 STEPS = st.lists(
     st.one_of(
-        st.sampled_from(["change", "idle", "back up", "back up", "damage the newest"]),
-        st.tuples(st.just("keep"), st.integers(1, 3)),
-        st.tuples(st.just("days"), st.sampled_from([0, 1 / 24, 3 / 24])),
+        st.sampled_from(["change", "idle", "back up", "back up", "damage the newest"]).map(
+            lambda step: (step, 0.0)
+        ),
+        st.tuples(st.just("keep"), st.sampled_from([1.0, 2.0, 3.0])),
+        st.tuples(st.just("days"), st.sampled_from([0.0, 1 / 24, 3 / 24])),
     ),
     max_size=14,
 )
@@ -223,11 +225,11 @@ STEPS = st.lists(
 
 @given(STEPS)
 def test_after_any_history_the_newest_whole_backup_is_there_with_the_state_of_its_offset(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[str | tuple[str, float]]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, float]]
 ) -> None:
     history = History(tmp_path_factory.mktemp("history"))
     states: dict[str, str] = {}
-    for step in ["back up", *steps]:
+    for step, number in [("back up", 0.0), *steps]:
         before = history.whole()
         if step == "change":
             history.change()
@@ -241,8 +243,7 @@ def test_after_any_history_the_newest_whole_backup_is_there_with_the_state_of_it
             folders = [path.parent for path in history.store.glob("*/*.checkpoint")]
             history.damage(max(folder.name for folder in folders))
         else:
-            kind, number = step
-            keep, days = (int(number), None) if kind == "keep" else (None, number)
+            keep, days = (int(number), None) if step == "keep" else (None, number)
             report = history.prune(keep=keep, days=days)
             assert history.whole()[-1:] == before[-1:], "the newest whole one stays"
             assert set(history.whole()) == set(before) & set(report.kept_backups)

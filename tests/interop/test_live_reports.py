@@ -224,6 +224,28 @@ def test_its_features_are_those_of_a_directory(quorum: Cluster) -> None:
     ]
 
 
+def test_a_backup_of_its_leader_is_committed_and_has_its_state(
+    quorum: Cluster, tmp_path: Path
+) -> None:
+    store, leader = tmp_path / "prod", quorum.wait_leader()
+    replicas = _replicas(quorum)
+    manifest = _until(bool, "backup", "create", store, *_at(leader))
+    assert _replicas(quorum) == replicas
+    assert manifest["isCommitted"] is True
+    assert manifest["clusterId"] == quorum.id
+    own = {number: quorum.nodes[number].directory_id for number in (1, 2, 3)}
+    assert {key["id"]: key["directoryId"] for key in manifest["voterKeys"]} == own
+    kept = load_state(str(leader.metadata_log_dir), at=manifest["offset"]).image
+    assert manifest["stateHash"] == state_hash(kept)
+    assert manifest["epoch"] == kept.provenance.last_epoch
+    verified = document("backup", "verify", store)
+    assert [backup["isVerified"] for backup in verified["backups"]] == [True]
+    again = _until(bool, "backup", "create", store, *_at(leader))
+    assert again["checkpoint"] == manifest["checkpoint"], "nothing changed but the offset"
+    diff = document("diff-state", store / manifest["name"], leader.metadata_log_dir)
+    assert not diff["changes"]
+
+
 CHANGES = ("add-controller", "endpoints", "plan.yaml", "s3://")
 """Examples that change the quorum, or require a plan or a store: test_quorum.py,
 test_recover_apply.py, tests/commands/test_backup_urls.py."""

@@ -46,7 +46,7 @@ def test_a_file_is_written_read_listed_and_removed(
     assert files.has(f"{FIRST}/x")
     with files.open(f"{FIRST}/x") as source:
         assert source.size() == len(content)
-        assert source.read_at(0, source.size()) == content
+        assert source.read_at(0, len(content)) == content
     assert files.names() == [FIRST]
     assert sorted(files.files_of(FIRST)) == ["x", "y"]
     files.remove_if_empty(FIRST)
@@ -99,6 +99,22 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(KraftoolError):
         BackupFiles(str(tmp_path)).write(f"{FIRST}/x", io.BytesIO(b"theirs"))
     assert target.read_bytes() == b"mine"
+
+
+def test_a_file_that_is_not_complete_does_not_have_its_name(tmp_path: Path) -> None:
+    class Killed(BaseException):
+        """The process is gone."""
+
+    class Content(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            if self.tell():
+                raise Killed
+            return super().read(10)
+
+    files = BackupFiles(str(tmp_path))
+    with pytest.raises(Killed):
+        files.write(f"{FIRST}/x", Content(bytes(100)))
+    assert files.files_of(FIRST) == ["x.part"]
 
 
 # --- which PATH is a backup -----------------------------------------------------------------------

@@ -99,8 +99,8 @@ NO_SPARE = _kind(
 NO_MAJORITY = _kind(
     "NO-MAJORITY",
     _ERROR,
-    "Fewer than a majority of the voters keep up. Nothing is committed, and the leader will"
-    " resign soon.",
+    "Fewer than a majority of the voters keep up. Nothing is committed. The leader resigns soon,"
+    " and no other one can be elected.",
     "bring back the voters that do not keep up",
 )
 SILENT = _kind(

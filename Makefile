@@ -197,6 +197,9 @@ bench-controller: $(VENV)/.installed-dev  ## an active controller and Kafka's: n
 bench-watch: $(VENV)/.installed-dev  ## the dashboard with 105 nodes: CPU, first picture, keys, memory
 	$(BIN)/python tests/bench/watch.py
 
+bench-exporter: $(VENV)/.installed-dev  ## the exporter on 5 clusters of 3 + 3 nodes: memory over time, CPU
+	$(BIN)/python tests/bench/exporter.py
+
 bench-memory: $(VENV)/.installed-dev  ## one process over 750 damaged files: memory after each 150, and the peak
 	$(BIN)/python tests/bench/memory.py
 

@@ -92,8 +92,8 @@ def exporter(
     kraftool polls each cluster from outside, as watch and quorum health do, and needs no JMX. It
     shows what no node can report of itself: that no node leads, that two nodes lead, how many
     voters can be lost, which node does not answer, and which findings quorum health has. Once a
-    minute it dials every address that the metadata records for a controller or a broker, and reads
-    the certificates there.
+    minute, and soon after a controller stops or starts to answer, it dials every address that the
+    metadata records for a controller or a broker, and reads the certificates there.
 
     /health answers as long as the process runs, /ready once each cluster was polled.
     docs/exporter.md lists all metrics, and the alert rules and the dashboard that come with them.

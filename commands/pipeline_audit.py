@@ -15,6 +15,7 @@ from kraftool.commands.finding_options import (
     FailOnSeverity,
     IgnoredCodes,
     MuteFile,
+    ShowMuted,
     finding_filter,
 )
 from kraftool.commands.options import Out, PlainFormat, PlainOutput, takes
@@ -63,6 +64,7 @@ class AuditOptions(PipelineOptions):
     ] = ""
     ignore: IgnoredCodes = None
     mute: MuteFile = ""
+    show_muted: ShowMuted = False
     fail_on: FailOnSeverity = FailOn.WARNING
     output: PlainOutput = PlainFormat.TABLE
     out: Out = ""
@@ -132,7 +134,7 @@ def audit(options: AuditOptions) -> None:
     if options.output is PlainFormat.TABLE:
         from kraftool.commands.pipeline_audit_view import write_audit
 
-        write_audit(to, model)
+        write_audit(to, model, show_muted=options.show_muted)
     if page is not None:
         _write_page(page, model)
         to.note(f"the report is {options.html}")

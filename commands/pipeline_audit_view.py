@@ -21,6 +21,7 @@ from kraftool.commands.finding_view import (
     advice_line,
     style_of,
     text,
+    write_muted,
 )
 from kraftool.commands.output import Output
 from kraftool.reports.findings.finding import Severity
@@ -44,7 +45,7 @@ _MOST_ALIKE = 3
 """So many findings of one code in one cluster are told in full."""
 
 
-def write_audit(to: Output, audit: FleetAudit) -> None:
+def write_audit(to: Output, audit: FleetAudit, *, show_muted: bool = False) -> None:
     """The whole audit."""
     _headline(to, audit)
     if audit.since is not None:
@@ -55,6 +56,7 @@ def write_audit(to: Output, audit: FleetAudit) -> None:
         _codes(to, audit)
     to.line()
     to.rich(_verdict(audit.counts))
+    write_muted(to, audit.counts.muted_findings, is_listed=show_muted)
 
 
 def _changes(to: Output, since: SinceRun) -> None:
@@ -263,8 +265,6 @@ def _verdict(counts: FleetCounts) -> Text:
         line.append(f", {many(counts.undecoded, 'place')} could not be read", style=BAD)
     if counts.ignored:
         line.append(f", {many(counts.ignored, 'finding')} ignored", style=QUIET)
-    if counts.muted:
-        line.append(f", {many(counts.muted, 'finding')} muted", style=QUIET)
     return line
 
 

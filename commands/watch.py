@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kraftool.reports.findings.finding import Finding
     from kraftool.reports.findings.mutes import FindingFilter
     from kraftool.watching.checkup import MetadataHealth
+    from kraftool.watching.judging import Statement
     from kraftool.watching.picture import Picture
     from kraftool.watching.quorum import QuorumReport
     from kraftool.watching.sources import Sources
@@ -85,9 +86,8 @@ def watch(
     The dashboard asks every controller itself. It works without a leader, with nodes down, and with
     nodes that disagree. The last line shows the most important keys, and ? explains all of them.
     --once prints the first view with brokers and partitions, for scripts and tickets. It exits 1 if
-    there is a warning or an error, as quorum health does. --mute leaves out findings on brokers and
-    partitions; what is said of the quorum itself always counts. It exits 3 if a directory cannot be
-    read, and 4 if no node could be reached.
+    there is a warning or an error, as quorum health does. --mute leaves out what a file names
+    by its code. It exits 3 if a directory cannot be read, and 4 if no node could be reached.
 
     Nothing is changed or locked. The quorum does not see kraftool as an observer.
     """
@@ -138,8 +138,11 @@ def _print(
 ) -> None:
     """One poll, as text, JSON or CSV."""
     import asyncio
+    from dataclasses import replace
 
     from kraftool.commands.finding_options import set_exit_code
+    from kraftool.reports.findings.finding import Finding
+    from kraftool.watching.judging import Statement
     from kraftool.watching.quorum import of_directories, quorum_report
     from kraftool.watching.watcher import Watcher
 
@@ -152,9 +155,12 @@ def _print(
 
     picture = asyncio.run(poll())
     metadata, found = _metadata(sources, picture)
-    chosen = left_out.of(found)
-    findings = chosen.kept
     report = of_directories(quorum_report(picture), sources.directories)
+    every: tuple[Finding | Statement, ...] = (*report.statements, *found)
+    chosen = left_out.sorted(every, _finding_of)
+    findings = tuple(value for value in chosen.kept if isinstance(value, Finding))
+    statements = tuple(value for value in chosen.kept if isinstance(value, Statement))
+    report = replace(report, statements=statements)
     is_table = output is RowFormat.TABLE
     if is_table:
         from kraftool.commands.finding_view import write_muted
@@ -168,6 +174,13 @@ def _print(
         to.document(watch_document(report, metadata, findings, chosen.muted), output)
     _set_exit_code(to, picture, report, is_shown=is_table)
     set_exit_code(to, findings)
+
+
+def _finding_of(value: Finding | Statement) -> Finding:
+    """Return what a mute compares."""
+    from kraftool.watching.judging import Statement
+
+    return value.finding if isinstance(value, Statement) else value
 
 
 def _metadata(

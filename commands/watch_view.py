@@ -42,7 +42,8 @@ def write_watched(
     if report.statements:
         output.line()
     for statement in report.statements:
-        parts = summary.sign(statement.severity), *summary.finding(statement)
+        code = Phrase(statement.code, "quiet")
+        parts = summary.sign(statement.severity), *summary.finding(statement), code
         output.rich(Text(" ").join(map(cell_text, parts)))
     write_findings(output, findings, "", explain=True)
 

@@ -223,6 +223,20 @@ UNIT_MUTANTS = (
         caught_by="controller/test_partitions.py",
     ),
     unit_mutant(
+        "a majority that is lost is no finding once the leader has resigned",
+        "client.health",
+        "elif judgement.is_lost and now.reached:",
+        "elif False:",
+        caught_by="exporter/test_metrics.py",
+    ),
+    unit_mutant(
+        "an endpoint is dialed once a minute, whatever its node answers",
+        "exporter.cluster_watch",
+        "every_s = _ENDPOINTS_AGAIN_S if is_changed else ENDPOINTS_EVERY_S",
+        "every_s = ENDPOINTS_EVERY_S",
+        caught_by="exporter/test_dial_pace.py",
+    ),
+    unit_mutant(
         "a header may count two records more than its offsets",
         "decoders.segment",
         "0 <= header.record_count <= header.last_offset_delta + 1",

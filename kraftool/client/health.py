@@ -137,6 +137,9 @@ def health(
         findings += registration_findings(now, quorum, registered)
         speed, progress = _progress(before, now)
         findings += [*_controllers(judgement, progress)]
+    elif judgement.is_lost and now.reached:
+        # Whoever saw the last leader knows the voters: those that are left cannot elect one.
+        findings.append(kinds.NO_MAJORITY.at("", judgement.reason))
     return Health(
         view=now,
         judgement=judgement,

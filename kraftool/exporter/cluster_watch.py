@@ -21,6 +21,7 @@ from kraftool.client.endpoint_checks import (
 )
 from kraftool.client.expectations import expecting
 from kraftool.client.health import Health
+from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.image import MetadataImage
@@ -35,6 +36,8 @@ from kraftool.watching.task import Task
 from kraftool.watching.watcher import Watcher
 
 ENDPOINTS_EVERY_S = 60.0
+_ENDPOINTS_AGAIN_S = 10.0
+"""So long after the last time, if a controller answers differently since then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +117,32 @@ class _Leadership:
                 self.changed_s = change.timestamp / 1000
 
 
+@dataclass(slots=True)
+class DialPace:
+    """Says when to dial the recorded endpoints: every minute, and soon after a controller stops or
+    starts to answer, or fails for another reason. A certificate that is refused is then read."""
+
+    _dialed_s: float | None = None
+    _answers: frozenset[tuple[object, ...]] = frozenset()
+
+    def is_due(self, view: QuorumView, now_s: float) -> bool:
+        """True if it is time to dial."""
+        if self._dialed_s is None:
+            return True
+        is_changed = _answers(view) != self._answers
+        every_s = _ENDPOINTS_AGAIN_S if is_changed else ENDPOINTS_EVERY_S
+        return now_s - self._dialed_s >= every_s
+
+    def dial(self, view: QuorumView, now_s: float) -> None:
+        """Note that it is done."""
+        self._dialed_s, self._answers = now_s, _answers(view)
+
+
+def _answers(view: QuorumView) -> frozenset[tuple[object, ...]]:
+    """Return who answers, and why others do not; one that is late counts by its last answer."""
+    return frozenset((node.endpoint, node.is_reached, node.failure) for node in view.nodes)
+
+
 class ClusterWatch:
     """Watches one cluster. `state` is the newest; None before the first poll."""
 
@@ -136,7 +165,7 @@ class ClusterWatch:
         self._hash: HashedState | None = None
         self._hashed: MetadataImage | None = None
         self._endpoints: tuple[EndpointCheck, ...] = ()
-        self._endpoints_s = 0.0
+        self._dial_pace = DialPace()
         self._leadership = _Leadership()
         self._counts = PollCounts()
         self._reading: asyncio.Task[None] | None = None
@@ -240,14 +269,12 @@ class ClusterWatch:
         if self._dialing is not None and not self._dialing.done():
             return
         is_complete = self._metadata_watch is None or self._metadata is not None
-        if self._endpoints and now_s - self._endpoints_s < ENDPOINTS_EVERY_S:
-            return
-        if not is_complete:
+        if not is_complete or not self._dial_pace.is_due(view, now_s):
             return
         cluster = None if self._metadata is None else self._metadata.cluster
         image = None if cluster is None else cluster.observation.image
         recorded = recorded_endpoints(view, image)
-        self._endpoints_s = now_s
+        self._dial_pace.dial(view, now_s)
 
         async def dial() -> None:
             self._endpoints = await check_endpoints(recorded, self.cluster.target.access)

@@ -206,7 +206,7 @@ METRICS: tuple[ExportedMetric, ...] = (
     ExportedMetric(
         name="quorum_failures_tolerated",
         help="Voters that may fail while commits continue; no sample while that is not known",
-        values=_one(lambda of: of.health.judgement.failures),
+        values=_one(lambda of: of.health.judgement.failures if of.health.view.reached else None),
     ),
     ExportedMetric(
         name="quorum_voters_unexpected",

@@ -155,6 +155,10 @@ def _hold_equal(picture: Picture) -> None:
     apart_s = (clocks[-1] - clocks[0]) / 1000 if clocks else 0
     found = [f for f in health(before or now, now).findings if f.severity is not Severity.INFO]
     stated = [s for s in report.statements if s.severity is not Severity.INFO]
+    in_directories = {s.code for s in stated if s.subject in {d.path for d in picture.directories}}
+    in_directories.add("KT-LIVE-VOTER-CHANGE")  # only a directory shows that it is not committed
+    meant = {(s.code, s.subject) for s in stated if s.code not in in_directories}
+    assert meant <= {(f.code, f.file) for f in found}, "one mute serves both"
     if [f.code for f in found] != ["KT-LIVE-STUCK"] or apart_s >= STUCK_S:
         # A dashboard waits longer, and `watch --once` looks for as long as health does.
         assert bool(stated) is bool([f for f in found if f.code != "KT-LIVE-UNOBSERVED"]), found

@@ -175,3 +175,27 @@ def test_a_leader_that_has_committed_nothing_ends_with_1(
     leader.high_watermark = -1
     with live_leader(leader, monkeypatch):
         assert kraftool(*command, *OPTIONS).code == 1
+
+
+def test_what_is_said_of_a_quorum_is_muted_by_its_code_until_a_second_one(
+    fixtures_dir: Path, tmp_path: Path, kraftool: Run
+) -> None:
+    """One directory twice is one warning, and three times are three."""
+    path = fixtures_dir / NODES.format(2)
+    mutes = tmp_path / "mutes.yaml"
+    mutes.write_text(
+        f"- {{code: KT-DIR-SAME-NODE-ID, subject: '{path}', until: 2999-01-31, reason: a copy}}\n"
+    )
+    plain = kraftool("watch", "--once", path, path)
+    assert (plain.code, "KT-DIR-SAME-NODE-ID" in plain.text) == (1, True)
+    muted = kraftool("watch", "--once", path, path, "--mute", mutes, "--show-muted")
+    assert muted.code == 0
+    assert "1 finding muted" in muted.text
+    assert "a copy" in muted.text
+    document = json.loads(
+        kraftool("watch", "--once", path, path, "--mute", mutes, "-o", "json").out
+    )
+    hold_document("watch", document)
+    assert document["statements"] == []
+    assert [one["finding"]["code"] for one in document["muted"]] == ["KT-DIR-SAME-NODE-ID"]
+    assert kraftool("watch", "--once", path, path, path, "--mute", mutes).code == 1

@@ -26,8 +26,13 @@ OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
-def state(now: QuorumView, *, voters: tuple[int, ...] = ()) -> ClusterState:
-    history = Remembering().take(NOW, now, ())
+def state(
+    now: QuorumView, *, voters: tuple[int, ...] = (), earlier: tuple[QuorumView, ...] = ()
+) -> ClusterState:
+    remembering = Remembering()
+    for before, polled in enumerate(earlier):
+        remembering.take(NOW - 1_000 * (len(earlier) - before), polled, ())
+    history = remembering.take(NOW, now, ())
     picture = Picture(at_ms=NOW, view=now, history=history)
     report = quorum_report(picture)
     health = live_health(picture, None, report.judgement)
@@ -83,6 +88,24 @@ def test_where_no_node_was_reached_nothing_is_said_of_a_leader() -> None:
     assert of(found, "quorum_nodes_reached") == 0
     assert of(found, "quorum_leader_id") is None
     assert of(found, "quorum_leaderless_timestamp_seconds") is None
+    assert of(found, "quorum_failures_tolerated") is None
+
+
+def test_a_majority_that_is_lost_is_a_finding_though_the_leader_has_resigned() -> None:
+    """The alert on it would never fire otherwise: a leader resigns after a few seconds."""
+    alone = QuorumView(nodes=(node(1, leader=None, epoch=6), gone(2), gone(3)))
+    found = samples(state(alone, earlier=(well(),)))
+    assert of(found, "finding", code=kinds.NO_MAJORITY.code, severity="error") == 1
+    assert of(found, "quorum_failures_tolerated") == 0
+    electing = QuorumView(nodes=(*(node(n, leader=None, epoch=6) for n in (1, 2)), gone(3)))
+    found = samples(state(electing, earlier=(well(),)))
+    assert of(found, "finding", code=kinds.NO_MAJORITY.code, severity="error") is None
+
+
+def test_nothing_is_said_of_a_majority_that_only_this_exporter_does_not_reach() -> None:
+    nobody = QuorumView(nodes=(gone(1), gone(2), gone(3)))
+    found = samples(state(nobody, earlier=(well(),)))
+    assert of(found, "finding", code=kinds.NO_MAJORITY.code, severity="error") is None
     assert of(found, "quorum_failures_tolerated") is None
 
 

@@ -63,3 +63,19 @@ def test_json_goes_to_a_file_and_a_healthy_fleet_ends_with_0(
 def test_a_code_that_is_none_is_a_usage_error(audit: RunHere, tmp_path: Path) -> None:
     ran = audit(tmp_path, "--ignore", "KT-NO-SUCH")
     assert (ran.code, "is not a finding code" in ran.err) == (2, True)
+
+
+def test_what_is_muted_is_counted_and_shown_on_request(audit: RunHere, tmp_path: Path) -> None:
+    quorum(tmp_path / "fleet/one", "AAAAAAAAAAAAAAAAAAAAAw")
+    replace_batch(tmp_path / "fleet/one/node-3" / LOG, 60)
+    mutes = tmp_path / "mutes.yaml"
+    mutes.write_text("- {code: KT-SIG-SAME-PLACE, until: 2999-01-31, reason: a drill}\n")
+    counted = audit(tmp_path / "fleet", "--mute", mutes)
+    assert "1 finding muted. --show-muted lists them" in counted.text
+    assert "KT-SIG-SAME-PLACE" not in counted.text
+    shown = audit(tmp_path / "fleet", "--mute", mutes, "--show-muted")
+    assert "KT-SIG-SAME-PLACE" in shown.text
+    assert "until 2999-02-01 00:00: a drill" in shown.text
+    document = json.loads(audit(tmp_path / "fleet", "--mute", mutes, "-o", "json").out)
+    assert [one["finding"]["code"] for one in document["muted"]] == ["KT-SIG-SAME-PLACE"]
+    assert document["counts"]["mutedCount"] == 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kraftool.reports.findings.mutes import MutedFinding
 from kraftool.reports.fleet.model import (
     ClusterSummary,
     CodeCount,
@@ -54,6 +55,8 @@ class AuditDocument:
     """All ranges, cluster by cluster, by offset; of one cluster no more than 200."""
     findings: JsonLines[FleetFinding]
     """All findings, the worst first."""
+    muted: tuple[MutedFinding, ...]
+    """The findings that --mute left out."""
     since: SinceRun | None
     """What is new and what is gone since an earlier run, with --since."""
 
@@ -69,5 +72,6 @@ def audit_document(audit: FleetAudit, lists: Lists) -> AuditDocument:
         directories=JsonLines(lists.directories),
         divergences=JsonLines(lists.divergences),
         findings=JsonLines(lists.findings),
+        muted=audit.counts.muted_findings,
         since=audit.since,
     )

@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftool.decoders.json_marks import Count, Hidden, Inline, Moment
+from kraftool.decoders.json_marks import Count, Hidden, Inline, Moment, in_json_before
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.mutes import MutedFinding
 from kraftool.reports.text.json_forms import FindingCounts
 
 AUDIT = "audit"
@@ -249,11 +250,17 @@ class FleetCounts:
     """The same by severity."""
     ignored: Count = 0
     """Findings that --ignore left out."""
-    muted: Count = 0
-    """Findings that --mute left out."""
+    muted_findings: Hidden[tuple[MutedFinding, ...]] = ()
+    """The findings that --mute left out. A mute covers few of a directory."""
     bytes_read: int = 0
     """Bytes that all tasks read."""
     task_seconds: float = 0.0
+
+    @property
+    @in_json_before("bytes_read")
+    def muted(self) -> Count:
+        """Findings that --mute left out."""
+        return len(self.muted_findings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

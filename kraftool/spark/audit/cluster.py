@@ -19,19 +19,18 @@ from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.findings.kinds import signatures
-from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter
+from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter, MutedFinding
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.model import AUDIT, ClusterSummary, Divergence, FleetFinding
 from kraftool.reports.verify.snapshot_compare import between
 from kraftool.reports.verify.snapshot_values import VerifiedDirectory
 from kraftool.spark.audit.cluster_summary import cluster_summary
 from kraftool.spark.audit.divergence import MOST_RANGES, findings_of
-from kraftool.spark.audit.examine import AuditedDirectory
+from kraftool.spark.audit.examine import ABOUT_FILES, AuditedDirectory
 from kraftool.spark.audit.finding_merge import counted
 from kraftool.spark.audit.levels import may_be_behind, mixed_levels
 
 _ENDLESS = 1 << 63
-_ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +62,7 @@ class Compared:
     summary: ClusterSummary
     findings: tuple[FleetFinding, ...]
     ignored: int = 0
-    muted: int = 0
+    muted: tuple[MutedFinding, ...] = ()
 
 
 def in_company(members: Sequence[AuditedDirectory]) -> list[AuditedDirectory]:
@@ -119,7 +118,7 @@ def compare(unit: ClusterUnit, left_out: FindingFilter = NOTHING_LEFT_OUT) -> Co
         summary=replace(summary, directories=len(members)),
         findings=findings,
         ignored=chosen.ignored,
-        muted=len(chosen.muted),
+        muted=chosen.muted,
     )
 
 
@@ -283,7 +282,7 @@ def _of_diagnosis(diagnosis: Diagnosis, names: Sequence[str]) -> FleetFinding:
     mentioned = about(diagnosis.finding, names, f"{diagnosis.directory} {places}")
     commands = diagnosis.commands
     if any("://" in name for name in names):
-        commands = tuple(command for command in commands if not command.startswith(_ABOUT_FILES))
+        commands = tuple(command for command in commands if not command.startswith(ABOUT_FILES))
     return FleetFinding(
         finding=diagnosis.finding,
         directory=mentioned[0] if len(mentioned) == 1 else "",

@@ -59,9 +59,10 @@ def _rows(
     members: Sequence[AuditedDirectory], unit: ClusterUnit, left_out: FindingFilter
 ) -> Iterator[Row]:
     result = compare(unit, left_out)
-    counts = replace(of_cluster(result.summary), ignored=result.ignored, muted=result.muted)
+    totals = of_cluster(result.summary)
+    counts = replace(totals, ignored=result.ignored, muted_findings=result.muted)
     sums = (
-        replace(of_directory(member.summary), ignored=member.ignored, muted=member.muted)
+        replace(of_directory(member.summary), ignored=member.ignored, muted_findings=member.muted)
         for member in members
     )
     findings = [finding for member in members for finding in member.findings]

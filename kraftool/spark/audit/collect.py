@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -87,12 +87,8 @@ def collect(
     findings = _findings(spark, rows, chosen.kept)
     directories = rows_of(rows, AuditRowKind.DIRECTORY)
     divergences = rows_of(rows, AuditRowKind.DIVERGENCE)
-    counts = reduce(both, collected(rows_of(rows, AuditRowKind.COUNTS), "held"), FleetCounts())
-    counts = replace(
-        counts,
-        ignored=counts.ignored + chosen.ignored,
-        muted=counts.muted + len(chosen.muted),
-    )
+    of_none = FleetCounts(ignored=chosen.ignored, muted_findings=chosen.muted)
+    counts = reduce(both, collected(rows_of(rows, AuditRowKind.COUNTS), "held"), of_none)
     by_code = FindingsByCode(findings)
     counts = by_code.added_to(counts)
     clusters = rows_of(rows, AuditRowKind.CLUSTER)

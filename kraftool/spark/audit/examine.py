@@ -27,7 +27,7 @@ from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
-from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter
+from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter, MutedFinding
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, FleetFinding
 from kraftool.reports.verify.log import LogVerification, verify_logs
 from kraftool.reports.verify.log_states import LogStates
@@ -43,7 +43,7 @@ from kraftool.spark.audit.renamed import renamed
 DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT = "doctor", "verify-log", "verify-snapshot"
 _MOST_ELECTIONS = 10_000
 """So many of the newest elections of a log are compared with other nodes'."""
-_ABOUT_FILES = ("mv ", "cp ", "kraftool ")
+ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class AuditedDirectory:
     summary: DirectorySummary
     findings: tuple[FleetFinding, ...] = ()
     ignored: int = 0
-    muted: int = 0
+    muted: tuple[MutedFinding, ...] = ()
     examined: ExaminedDirectory | None = None
     """Light: without state, and with elections alone of its log."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()
@@ -106,7 +106,7 @@ def examine(
         seconds=round(time.monotonic() - began, 3),
     )
     chosen = merge.sorted()
-    return replace(audited, summary=summary, ignored=chosen.ignored, muted=len(chosen.muted))
+    return replace(audited, summary=summary, ignored=chosen.ignored, muted=chosen.muted)
 
 
 def _looked(
@@ -192,7 +192,7 @@ def _told_as(examined: AuditedDirectory, renaming: Callable[[str], str]) -> Audi
     shown = renamed(examined, renaming)
     findings = tuple(
         replace(finding, commands=tuple(
-            one for one in finding.commands if not one.startswith(_ABOUT_FILES)
+            one for one in finding.commands if not one.startswith(ABOUT_FILES)
         ))
         for finding in shown.findings
     )  # fmt: skip

@@ -99,8 +99,8 @@ NO_SPARE = _kind(
 NO_MAJORITY = _kind(
     "NO-MAJORITY",
     _ERROR,
-    "Fewer than a majority of the voters keep up. Nothing is committed, and the leader will"
-    " resign soon.",
+    "Fewer than a majority of the voters keep up. Nothing is committed. The leader resigns soon,"
+    " and no other one can be elected.",
     "bring back the voters that do not keep up",
 )
 SILENT = _kind(
@@ -332,4 +332,26 @@ TRANSACTION_OPEN = _kind(
     _INFO,
     "A metadata transaction is open: its changes are not visible until it is committed. That"
     " normally takes a moment. The next active controller aborts one that was left open.",
+)
+VOTER_CHANGE = _kind(
+    "VOTER-CHANGE",
+    _WARNING,
+    "A change of the voters is not committed. The leader counts by the new set already. The change"
+    " is undone if a node without it is elected.",
+    "bring back the voters that do not keep up, so that the change is committed",
+)
+STALE_DIRECTORY = _kind(
+    "STALE-DIRECTORY",
+    _WARNING,
+    "The log of a watched directory is older than the quorum's. It is a copy, or its node is down,"
+    " does not follow, or was removed as a voter.",
+    "start the node of the directory, or leave the directory out",
+)
+BEYOND_LEADER = _kind(
+    "BEYOND-LEADER",
+    _WARNING,
+    "A watched directory has records beyond the end of the leader's log. The quorum does not have"
+    " them: they were never committed, or the quorum lost them.",
+    "keep a copy of the directory before its node starts: Kafka truncates these records. Compare"
+    " it with the voters' directories: kraftool doctor",
 )

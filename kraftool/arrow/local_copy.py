@@ -8,11 +8,14 @@ left out and told; what cannot be written ends it.
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from kraftool.arrow.fleet import FleetFile, Unread
 from kraftool.arrow.private_folder import private_folder
@@ -20,6 +23,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
 
 _CHUNK = 8 << 20
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,3 +112,27 @@ def _copy(file: FleetFile, path: Path) -> None:
                 return
             out.write(data)
             position += len(data)
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, renaming: Callable[[str], str]) -> None:
+        super().__init__(file)
+        self._renaming = renaming
+
+    def persistent_id(self, value: Any) -> str | None:
+        return self._renaming(value) if type(value) is str else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, text: str) -> str:
+        return text
+
+
+def renamed(value: Value, renaming: Callable[[str], str]) -> Value:
+    """The value with every text in it as `renaming` gives it. Each passes through `pickle`, which
+    knows the way into every value that travels to the driver."""
+    file = io.BytesIO()
+    _Pickler(file, renaming).dump(value)
+    file.seek(0)
+    renamed_value: Value = _Unpickler(file).load()
+    return renamed_value

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from kraftool.arrow.local_copy import renamed
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.doctor.model import Evidence, Examination, ExaminedDirectory
 from kraftool.reports.doctor.read import together
@@ -32,7 +33,6 @@ from kraftool.spark.audit.log_families import (
     pieces,
     split,
 )
-from kraftool.spark.audit.renamed import renamed
 from kraftool.spark.audit.roots import find
 from tests.spark.audit_cases import QUORUM, quorum
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kraftool.arrow.fleet import FleetFile
-from kraftool.arrow.local_copy import on_disk
+from kraftool.arrow.local_copy import on_disk, renamed
 from kraftool.arrow.reading import without_collector
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
 from kraftool.decoders.errors import KraftoolError
@@ -38,7 +38,6 @@ from kraftool.spark.audit.directory_pass import read_once
 from kraftool.spark.audit.finding_merge import FindingMerge, counted
 from kraftool.spark.audit.identities import BatchIdentities, identities_of
 from kraftool.spark.audit.log_families import NO_TRACES, Traces, traces_of
-from kraftool.spark.audit.renamed import renamed
 
 DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT = "doctor", "verify-log", "verify-snapshot"
 _MOST_ELECTIONS = 10_000
@@ -115,7 +114,8 @@ def _looked(
     """The results of all commands, in their order."""
     examination, log, report = read_once(path, progress) or _one_by_one(files, path, progress)
     for section in diagnose(examination).sections:
-        merge.add_diagnoses(DOCTOR, section.diagnoses)
+        for diagnosis in section.diagnoses:
+            merge.add(DOCTOR, diagnosis.finding, diagnosis.evidence, diagnosis.commands)
     merge.add_all(VERIFY_LOG, log.rows)
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     if isinstance(report, Finding):

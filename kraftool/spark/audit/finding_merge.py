@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from kraftool.reports.doctor.model import Diagnosis, Evidence
+from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT, FindingFilter, SortedFindings
 from kraftool.reports.findings.urgency import urgency_of
@@ -62,10 +62,6 @@ class FindingMerge:
     def add_all(self, by: str, findings: Iterable[Finding]) -> None:
         for finding in findings:
             self.add(by, finding)
-
-    def add_diagnoses(self, by: str, diagnoses: Iterable[Diagnosis]) -> None:
-        for diagnosis in diagnoses:
-            self.add(by, diagnosis.finding, diagnosis.evidence, diagnosis.commands)
 
     def sorted(self) -> SortedFindings[FleetFinding]:
         """All of them, the most urgent first, without those that are left out."""

@@ -349,16 +349,13 @@ def _strangers(members: Sequence[Kin]) -> list[list[Kin]]:
     together.sort(key=len, reverse=True)
     units: list[list[Kin]] = []
     for some in together:
-        home = next((unit for unit in units if not _are_strangers(unit, some)), None)
+        fits = (unit for unit in units if not (_both(unit, some) and _contradict(unit, some)))
+        home = next(fits, None)
         if home is None:
             units.append(some)
         else:
             home.extend(some)
     return units
-
-
-def _are_strangers(one: Sequence[Kin], other: Sequence[Kin]) -> bool:
-    return bool(_both(one, other)) and _contradict(one, other)
 
 
 def _contradict(one: Sequence[Kin], other: Sequence[Kin]) -> bool:

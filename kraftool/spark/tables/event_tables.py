@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import reduce
 from typing import Any
 
 from kraftool.arrow.fleet import FleetFile
-from kraftool.arrow.local_copy import Here, on_disk
+from kraftool.arrow.local_copy import on_disk
 from kraftool.reports.files.locations import open_paths
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.text.printable import file_text
@@ -48,15 +49,18 @@ def write_events(directories: Sequence[Sequence[FleetFile]], sink: Sink) -> None
         places = [copies.enter_context(on_disk(files)) for files in directories]
         timeline = _timeline([place.path for place in places])
         writers = {name: RowWriter(sink, name, cluster_id) for name in STORIES}
-        shown = _Shown(places)
-        paths = [shown.text(node.path) for node in timeline.nodes]
+
+        def shown(text: str) -> str:
+            return reduce(lambda text, place: place.shown_text(text), places, text)
+
+        paths = [shown(node.path) for node in timeline.nodes]
         if cluster_id is None:  # one directory, by whose name its rows are replaced
             paths = [directories[0][0].directory.name] * len(paths)
         for event in timeline.events:
             table = _TABLES.get(event.category)
             if table is not None:
                 row = _row(json_value(event_object(event, timeline)), table)
-                row["nodes"] = [shown.text(node) for node in row["nodes"]]
+                row["nodes"] = [shown(node) for node in row["nodes"]]
                 row["data_directories"] = [file_text(paths[index]) for index in event.nodes]
                 writers[table].add(row)
         for writer in writers.values():
@@ -64,25 +68,10 @@ def write_events(directories: Sequence[Sequence[FleetFile]], sink: Sink) -> None
 
 
 def _timeline(paths: Sequence[str]) -> Timeline:
-    def silent(name: str, position: int) -> None:
-        """Nobody watches."""
-
     locations, _ = open_paths(paths)
-    nodes, findings = open_nodes(locations, silent)
+    nodes, findings = open_nodes(locations, lambda name, position: None)
     options = TimelineOptions(only=frozenset(_TABLES), forgets_others=True)
-    return build(nodes, findings, options, silent)
-
-
-class _Shown:
-    """Names in place of temporary paths, whichever directory they are of."""
-
-    def __init__(self, places: Sequence[Here]) -> None:
-        self._places = [place for place in places if place.path != place.shown]
-
-    def text(self, text: str) -> str:
-        for place in self._places:
-            text = place.shown_text(text)
-        return text
+    return build(nodes, findings, options, lambda name, position: None)
 
 
 def _column(name: str) -> str:

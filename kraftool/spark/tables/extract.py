@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from itertools import groupby
+from operator import attrgetter
 
 from kraftool.arrow import rows
 from kraftool.arrow.chunks import Chunk, ChunkReader, problem_rows
@@ -46,16 +47,13 @@ def extract(splits: Sequence[Split], sink: Sink, *, show_secrets: bool) -> None:
     chunks = ChunkReader(entries, show_secrets=show_secrets)
     of_topics = ChunkReader(EntryReader(Narrowing(), batches_only=True), batches_only=True)
     with without_collector():
-        for (cluster_id, in_topic), some in groupby(splits, _owner):
+        owner = attrgetter("file.directory.cluster_id", "file.in_topic")
+        for (cluster_id, in_topic), some in groupby(splits, owner):
             for chunk in (of_topics if in_topic else chunks).read(some):
                 for table, part in _rows_of(chunk, in_topic=in_topic):
                     batch = part.batch(arrow_schema(table))
                     for day, own in _by_day(part.column("timestamp_ms"), batch):
                         sink.write(table, cluster_id, day, own)
-
-
-def _owner(split: Split) -> tuple[str | None, bool]:
-    return split.file.directory.cluster_id, split.file.in_topic
 
 
 def _rows_of(chunk: Chunk, *, in_topic: bool) -> Iterator[tuple[str, Rows]]:

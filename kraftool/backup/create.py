@@ -10,6 +10,7 @@ import hashlib
 import io
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import IO, Any
@@ -88,12 +89,20 @@ def create(
             f"{files.shown} has backups of another cluster: {min(others)}, not {cluster_id}",
             hint="name a folder of its own for each cluster",
         )
-    name = _free_name(files, options.now_ms)
-    checkpoint = _same(files, newest, state, options) if newest is not None else None
-    if checkpoint is None:
-        checkpoint = _write_checkpoint(files, name, state, options)
-    manifest = _manifest(name, state, options, checkpoint, location, source, cluster_id)
-    files.write(f"{name}/{MANIFEST}", io.BytesIO(b"".join(json_document(manifest))))
+    name, checkpoint = _free_name(files, options.now_ms), None
+    try:
+        checkpoint = _same(files, newest, state, options) if newest is not None else None
+        if checkpoint is None:
+            checkpoint = _write_checkpoint(files, name, state, options)
+        manifest = _manifest(name, state, options, checkpoint, location, source, cluster_id)
+        files.write(f"{name}/{MANIFEST}", io.BytesIO(b"".join(json_document(manifest))))
+    except KraftoolError:
+        # A full disk gets no fuller by what each attempt would leave.
+        with suppress(KraftoolError):
+            if checkpoint is not None and checkpoint.path.startswith(f"{name}/"):
+                files.remove(checkpoint.path)
+            files.remove_if_empty(name)
+        raise
     return manifest
 
 
@@ -156,11 +165,11 @@ def _state(loaded: LoadedState, *, with_secrets: bool) -> _State:
 
 
 def _free_name(files: BackupFiles, now_ms: int) -> str:
-    """A name that no backup has: two may begin in one second."""
+    """Begin a backup by a name that no other has: two may begin in one second."""
     name = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
     taken = set(files.names())
     names = (name, *(f"{name}-{number}" for number in range(2, 1000)))
-    return next(free for free in names if free not in taken)
+    return next(free for free in names if free not in taken and files.begin(free))
 
 
 def _same(
@@ -218,6 +227,7 @@ def _written(
     content.seek(0)
     files.write(path, content)
     if _digest(files, path) != sha256:
+        files.remove(path)
         raise KraftoolError(
             f"{files.shown_path(path)} was written, and reads back as something else",
             hint="check the disk or the store, and create the backup again",

@@ -23,7 +23,7 @@ from kraftool.storage.backup_names import BACKUP_NAME, NAME_PATTERN
 from kraftool.storage.backup_names import MANIFEST as MANIFEST
 from kraftool.storage.backup_names import is_backup as is_backup
 from kraftool.storage.entry import Entry, EntryPlace
-from kraftool.storage.files import Files
+from kraftool.storage.files import Files, give_to_owner
 from kraftool.storage.remote import RemoteFiles, is_url, shown_url
 from kraftool.storage.source import CHUNK, ByteSource, FileSource, HeldFile
 
@@ -85,6 +85,30 @@ class BackupFiles:
             return self._remote.item(path) is not None
         return os.path.isfile(os.path.join(self._place, path))
 
+    def begin(self, name: str) -> bool:
+        """Make the folder of a new backup. False if there is one: another process made it. At a URL
+        nothing is made before the first file."""
+        if self._remote is not None:
+            return True
+        folder = os.path.join(self._place, name)
+        try:
+            self._make_store()
+            os.mkdir(folder, 0o700)
+            give_to_owner(self._place, folder)
+            Files().sync_folder(self._place)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            with suppress(OSError):
+                Files().remove_folder(folder)
+            raise self._failed(name, error) from None
+        return True
+
+    def _make_store(self) -> None:
+        os.makedirs(os.path.dirname(self._place) or ".", exist_ok=True)
+        if not os.path.isdir(self._place):
+            Files().make_folder(self._place, 0o700)
+
     def write(self, path: str, content: IO[bytes]) -> None:
         """Write a new file, whole and durable. Raises KraftoolError, and leaves nothing of it."""
         if self._remote is not None:
@@ -104,9 +128,7 @@ class BackupFiles:
 
     def _write_here(self, whole: str, content: IO[bytes]) -> None:
         files, folder, passing = Files(), os.path.dirname(whole), f"{whole}.part"
-        store = os.path.dirname(folder)
-        os.makedirs(os.path.dirname(store) or ".", exist_ok=True)
-        files.make_folder(store, 0o700)
+        self._make_store()
         files.make_folder(folder, 0o700)
         try:
             file = files.create(passing, 0o600)
@@ -123,6 +145,7 @@ class BackupFiles:
         except OSError:
             with suppress(OSError):
                 files.unlink(passing)
+                files.unlink(whole)
                 files.remove_folder(folder)  # unless it has another file
             raise
 

@@ -270,6 +270,17 @@ def test_backups_of_one_second_are_in_order(tmp_path: Path, store: Path) -> None
     assert BackupFiles(str(store)).names() == names
 
 
+def test_two_that_begin_at_once_do_not_share_a_folder(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither sees the other before it has chosen its name."""
+    monkeypatch.setattr(BackupFiles, "names", lambda _: [])
+    names = [back_up(store, FIXTURES / NODE).name for _ in range(3)]
+    monkeypatch.undo()
+    assert names == [FIRST, f"{FIRST}-2", f"{FIRST}-3"]
+    assert the_codes(store) == []
+
+
 def test_only_the_owner_can_read_a_backup(store: Path) -> None:
     before = os.umask(0)
     try:

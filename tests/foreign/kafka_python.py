@@ -17,6 +17,8 @@ from tests.interop.clusters import Cluster
 
 _NEEDED = ("pytest", "pytest-timeout", "pytest-mock", "py", "crc32c", "lz4", "zstandard")
 _TESTS = "test/integration"
+_PATIENCE = ("--timeout=90", "--timeout-method=signal")
+"""A test that hangs fails, and the others run: the suite's own method ends all of them."""
 _SERVICE = """
 class ExternalService:
     def __init__(self, host, port):
@@ -66,7 +68,7 @@ class KafkaPython(Suite):
             "KAFKA_VERSION": cluster.version,
             "KAFKA_ROOT": str(folder),  # must be there, though nothing in it is started
         }
-        command = [self._python, "-m", "pytest", "-q", f"--junitxml={report}"]
+        command = [self._python, "-m", "pytest", "-q", f"--junitxml={report}", *_PATIENCE]
         run_program(
             [*command, "-p", "no:cacheprovider", *(only or [_TESTS])],
             folder / "kafka-python.log",

@@ -1,12 +1,12 @@
 """The two clusters that foreign clients judge: stock brokers, with Kafka's controllers or ours.
 
-Owns what is the same for both: three controllers, three brokers and their settings.
+Owns what is the same for both: three controllers, the brokers and their settings.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -31,6 +31,12 @@ _SETTINGS = {
 }
 
 
+_OF_ONE_BROKER = {
+    name: "1" if name.endswith((".replication.factor", ".min.isr")) else value
+    for name, value in _SETTINGS.items()
+}
+
+
 class Side(Enum):
     """Who runs the controllers."""
 
@@ -40,14 +46,14 @@ class Side(Enum):
 
 @contextlib.contextmanager
 def running_cluster(
-    version: str, root: Path, side: Side, settings: Mapping[str, str] | None = None
+    version: str, root: Path, side: Side, broker_ids: Sequence[int] = BROKERS
 ) -> Iterator[Cluster]:
-    """Start the cluster of a side. `settings`: more settings of all nodes."""
+    """Start the cluster of a side."""
     with Cluster(version, root) as cluster:
         controllers = [cluster.add_node(number, ["controller"]) for number in CONTROLLERS]
-        brokers = [cluster.add_node(number, ["broker"]) for number in BROKERS]
+        brokers = [cluster.add_node(number, ["broker"]) for number in broker_ids]
         for node in (*controllers, *brokers):
-            node.settings |= {**_SETTINGS, **(settings or {})}
+            node.settings |= _SETTINGS if len(broker_ids) > 1 else _OF_ONE_BROKER
         cluster.use_bootstrap_servers()
         release = ("--release-version", ".".join(version.split(".")[:2]))
         voters = ("--initial-controllers", cluster.initial_controllers())

@@ -76,7 +76,7 @@ def _run(
 ) -> Outcomes:
     place = folder / suite.name / side.value.lower()
     place.mkdir(parents=True)
-    with running_cluster(version, place / "cluster", side, suite.settings) as cluster:
+    with running_cluster(version, place / "cluster", side, suite.broker_ids) as cluster:
         outcomes = suite.run(cluster, place, only)
     failed = sum(outcome == "fail" for outcome in outcomes.values())
     if not only and failed > len(outcomes) // 2:

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from tests.foreign.cluster import BROKERS
 from tests.interop.clusters import Cluster
 
 Outcomes = Mapping[str, str]
@@ -31,8 +32,7 @@ class Suite(ABC):
     """The release that is brought; empty for what is in this repository."""
     programs: tuple[str, ...] = ()
     """What has to be on the PATH."""
-    settings: Mapping[str, str] = {}
-    """More settings of the nodes."""
+    broker_ids: Sequence[int] = BROKERS
     may_run_again = True
     """Its tests can run one by one: those that differ run again, since some fail by chance."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ipaddress
 import math
 import struct
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,6 +23,7 @@ from kraftool.image.metadata_version import KAFKA_4_4_LEVEL
 from kraftool.image.replay import WrittenRecord
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
+_KINDS = (CLIENT_ID, USER, IP)
 MUTATION_RATE = "controller_mutation_rate"
 _TWO_TO_63 = float(1 << 63)
 """What the largest int64 is as a float64, by which Kafka judges a value."""
@@ -49,7 +49,7 @@ def alter_client_quotas(
         entity = _entity(entry["entity"])
         try:
             if entity in results:
-                raise _invalid("the request has this entity twice")
+                raise _twice(entity)
             of_entity = _changes(state, entity, entry["ops"], resolves)
         except RequestRefused as refused:
             results[entity] = refused
@@ -88,9 +88,8 @@ def _changes(
     resolves: Callable[[str], bool],
 ) -> list[WrittenRecord]:
     """Return records for the values of an entity that change."""
-    repeated = [key for key, times in Counter(op["key"] for op in changes).items() if times > 1]
-    if repeated:
-        raise _invalid(f"the entity has {repeated[0]} twice")
+    if len({change["key"] for change in changes}) < len(changes):
+        raise _twice(entity)
     largest = _keys_of(entity, resolves)
     current = state.quotas_of(entity)
     parts = [{"entityType": kind, "entityName": name} for kind, name in entity]
@@ -117,19 +116,23 @@ def _keys_of(entity: QuotaEntity, resolves: Callable[[str], bool]) -> Mapping[st
     """Return the keys that an entity may have, with their largest values."""
     names = dict(entity)
     if not names:
-        raise _invalid("the entity is empty")
-    for kind, name in entity:
-        if kind not in (USER, CLIENT_ID, IP):
-            raise _invalid(f"{kind} is not a type of entity: use {USER}, {CLIENT_ID} or {IP}")
+        raise _invalid("Invalid empty client quota entity")
+    for kind, name in _in_kafkas_order(entity):
+        if kind not in _KINDS:
+            raise _invalid(f"Unhandled client quota entity type: {kind}")
         if name == "":
-            raise _invalid(f"the name of the {kind} is empty")
+            raise _invalid(f"Empty {kind} not supported")
     if IP not in names:
         return _OF_CLIENTS
     if len(names) > 1:
-        raise _invalid(f"an {IP} cannot be combined with a {USER} or a {CLIENT_ID}")
+        # Without the space, as Kafka has it.
+        raise _invalid(
+            "Invalid quota entity combination, IP entity shouldnot be combined with User or"
+            " ClientId"
+        )
     address = names[IP]
     if address is not None and not resolves(address):
-        raise _invalid(f"{address} is not an IP address, and no host of this name was found")
+        raise _invalid(f"{address} is not a valid IP or resolvable host.")
     return _OF_ADDRESSES
 
 
@@ -137,18 +140,19 @@ def _check_value(key: str, value: float, largest: Mapping[str, float], *, is_fin
     """Raise RequestRefused for a value that a key cannot have. `is_finite`: refuse infinity and
     NaN, as Kafka does since 4.4."""
     if key not in largest:
-        raise _invalid(f"{key} is not a quota of such an entity")
+        raise _invalid(f"Invalid configuration key {key}")
     if is_finite and not math.isfinite(value):
-        raise _invalid(f"{key} must be a finite number")
+        raise _invalid(f"Quota {key} must be a finite number")
     if value <= 0:
-        raise _invalid(f"{key} must be greater than 0")
+        raise _invalid(f"Quota {key} must be greater than 0")
     if largest[key] == math.inf:
         return
     if value > largest[key]:
-        raise _invalid(f"{key} is at most {largest[key]:.0f}")
+        kind = "an INT" if largest[key] == INT32_MAX else "a LONG"
+        raise _invalid(f"Proposed value for {key} is too large for {kind}.")
     # NaN passes here, as in Kafka 4.3.
     if math.fmod(value, 1) > _FRACTION:
-        raise _invalid(f"{key} must be a whole number")
+        raise _invalid(f"{key} cannot be a fractional value.")
 
 
 def _bits(value: float) -> bytes:
@@ -162,6 +166,22 @@ def _result(entity: QuotaEntity, refused: RequestRefused | None) -> dict[str, An
         "errorMessage": None if refused is None else refused.text,
         "entity": [{"entityType": kind, "entityName": name} for kind, name in entity],
     }
+
+
+def _in_kafkas_order(entity: QuotaEntity) -> QuotaEntity:
+    """Return an entity's parts in the order of Java's hash map, in which Kafka checks and shows
+    them."""
+    return tuple(
+        sorted(entity, key=lambda part: _KINDS.index(part[0]) if part[0] in _KINDS else len(_KINDS))
+    )
+
+
+def _twice(entity: QuotaEntity) -> RequestRefused:
+    """An entity that a request has twice, or with a key twice: Kafka has one sentence for both."""
+    parts = ", ".join(
+        f"{kind}={'null' if name is None else name}" for kind, name in _in_kafkas_order(entity)
+    )
+    return _invalid(f"Ignoring duplicate entity ClientQuotaEntity(entries={{{parts}}})")
 
 
 def _invalid(reason: str) -> RequestRefused:

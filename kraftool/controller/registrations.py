@@ -23,7 +23,6 @@ from kraftool.image.metadata_version import (
     CORDONED_LEVEL,
     DIRECTORIES_LEVEL,
     METADATA_VERSION,
-    level_name,
     register_broker_version,
 )
 from kraftool.image.replay import RecordValue, WrittenRecord
@@ -206,17 +205,17 @@ def unregister_controller(state: ControllerState, request: _Request) -> Decision
     if controller_id == state.settings.node_id:
         raise RequestRefused(
             Error.INVALID_REQUEST,
-            f"controller {controller_id} is the active controller, and cannot unregister itself",
+            "Controller cannot unregister itself while it is active.",
         )
     if state.level < CONTROLLER_UNREGISTRATION_LEVEL:
         raise RequestRefused(
             Error.UNSUPPORTED_VERSION,
-            f"metadata.version {level_name(state.level)} is too old: controllers can be"
-            f" unregistered from {level_name(CONTROLLER_UNREGISTRATION_LEVEL)} on",
+            "The current MetadataVersion is too old to support controller unregistration.",
         )
     if state.controller(controller_id) is None:
         raise RequestRefused(
-            Error.CONTROLLER_ID_NOT_REGISTERED, f"controller {controller_id} is not registered"
+            Error.CONTROLLER_ID_NOT_REGISTERED,
+            f"Controller ID {controller_id} is not currently registered.",
         )
     record = "UnregisterControllerRecord", 0, {"controllerId": controller_id}
     return Decision(answer={}, records=[record])

@@ -32,6 +32,7 @@ from kraftool.image.replay import WrittenRecord
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 _MIN_ISR = "min.insync.replicas"
 _NOT_SUPPORTED = (0, 0)
+_FOR_ALL = "The update failed for all features since the following feature had an error: "
 
 
 class _Update(NamedTuple):
@@ -68,9 +69,11 @@ def update_features(
                 kraft_upgrade = KRaftUpgrade(update.level, record_count) if record_count else None
     except RequestRefused as refused:
         # Like every answer, it waits until the state that it is based on is committed.
-        return Decision(answer={"errorCode": int(refused.error), "errorMessage": refused.text})
+        text = f"{_FOR_ALL}{refused.text}"
+        return Decision(answer={"errorCode": int(refused.error), "errorMessage": text})
     results = [
-        {"feature": update.feature, "errorCode": int(Error.NONE), "errorMessage": None}
+        # Kafka's name of no error, which it writes here only.
+        {"feature": update.feature, "errorCode": int(Error.NONE), "errorMessage": Error.NONE.name}
         for update in updates
     ]
     answer: dict[str, Any] = {"errorCode": int(Error.NONE), "errorMessage": None}
@@ -125,21 +128,25 @@ def _check(
     features after the request."""
     feature, level, kind = update
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
-        raise _refused(update, f"{kind} is not an upgrade type")
+        raise _refused(update, "The controller does not support the given upgrade type.")
     if level < 0:
-        raise _refused(update, "a level is at least 0")
+        raise _refused(update, "A feature version cannot be less than 0.")
     _check_support(state, update)
     if level < current and kind == UPGRADE:
-        raise _refused(update, f"its level is {current}, so that would not be an upgrade")
+        raise _refused(
+            update,
+            "Can't downgrade the version of this feature without setting the upgrade type to either"
+            " safe or unsafe downgrade.",
+        )
     if level > current and kind != UPGRADE:
-        raise _refused(update, f"its level is {current}, so that would not be a downgrade")
+        raise _refused(update, "Can't downgrade to a newer version.")
     if feature == METADATA_VERSION:
         _check_downgrade(update, current)
     elif feature == KRAFT_VERSION:
         if level < current:
-            raise _refused(update, f"its level is {current}, and it can only be upgraded")
+            raise _refused(update, "Can't downgrade the version of this feature.")
     elif feature not in FEATURES:
-        raise _refused(update, "kraftool does not know this feature")
+        raise _refused(update, f"Feature {feature} not found.")
     else:
         _check_needs(update, proposed)
 
@@ -151,47 +158,56 @@ def _check_support(state: ControllerState, update: _Update) -> None:
     def check(node: str, supported: Mapping[str, tuple[int, int]]) -> None:
         low, high = supported.get(feature, _NOT_SUPPORTED)
         if not low <= level <= high:
-            levels = f"supports {low} to {high}" if high else "does not support it"
-            raise _refused(update, f"{node} {levels}")
+            levels = f"{low}" if low == high else f"{low}-{high}"
+            reason = (
+                f"only supports versions {levels}" if high else "does not support this feature."
+            )
+            raise _refused(update, f"{node} {reason}")
 
-    check(f"the leader, node {settings.node_id},", settings.features)
+    check(f"Local controller {settings.node_id}", settings.features)
     for broker in state.brokers():
-        check(f"broker {broker.id}", broker.features)
+        check(f"Broker {broker.id}", broker.features)
     if state.level < CONTROLLER_REGISTRATION_LEVEL:
         return
     registered = {settings.node_id}
     for controller in state.controllers():
         if controller.id != settings.node_id:
-            check(f"controller {controller.id}", controller.features)
+            check(f"Controller {controller.id}", controller.features)
         registered.add(controller.id)
     for voter in sorted(settings.static_voters - registered):
         raise _refused(
-            update, f"controller {voter} has not registered, so it may not support this level"
+            update, f"controller {voter} has not registered, and may not support this feature"
         )
 
 
 def _check_downgrade(update: _Update, current: int) -> None:
     """Raise RequestRefused if metadata has records that the lower level does not have."""
-    changed = changed_between(update.level, current)
-    if changed:
-        raise _refused(
-            update,
-            f"its level is {current}, and {level_name(changed[-1])} added records that the lower"
-            " level would lose",
+    if changed_between(update.level, current):
+        why = (
+            "Unsafe metadata downgrade is not supported in this version."
+            if update.kind == UNSAFE_DOWNGRADE
+            else "Refusing to perform the requested downgrade because it might delete metadata"
+            " information."
+        )
+        raise RequestRefused(
+            Error.INVALID_UPDATE_VERSION,
+            f"Unsupported metadata.version downgrade from {current} to {update.level}. {why}",
         )
 
 
 def _check_needs(update: _Update, proposed: Mapping[str, int]) -> None:
-    needs = needs_of(update.feature, update.level)
-    if update.level > 0:
-        needs = ((METADATA_VERSION, OLDEST_KRAFT_LEVEL), *needs)
-    for needed, at_least in needs:
+    feature, level, _ = update
+    because = f"{feature} could not be set to {level} because it depends on"
+    if level > 0 and proposed.get(METADATA_VERSION, 0) < OLDEST_KRAFT_LEVEL:
+        name = level_name(OLDEST_KRAFT_LEVEL)
+        raise _refused(update, f"{because} metadata.version={OLDEST_KRAFT_LEVEL} ({name})")
+    for needed, at_least in needs_of(feature, level):
         if proposed.get(needed, 0) < at_least:
-            raise _refused(update, f"it requires {needed} {at_least}")
+            raise _refused(update, f"{because} {needed} level {at_least}")
 
 
 def _refused(update: _Update, reason: str) -> RequestRefused:
     return RequestRefused(
         Error.INVALID_UPDATE_VERSION,
-        f"no feature was changed: {update.feature} cannot change to level {update.level}: {reason}",
+        f"Invalid update version {update.level} for feature {update.feature}. {reason}",
     )

@@ -436,7 +436,7 @@ def _planned(raft: Raft, level: int) -> int:
         # If the leader does not know enough of a voter yet, Kafka calls that an illegal state, and
         # its controller fails.
         error = planned.error or Error.INVALID_UPDATE_VERSION
-        raise RequestRefused(error, f"no feature was changed: {planned.reason}")
+        raise RequestRefused(error, planned.reason)
     return len(planned)
 
 

@@ -33,33 +33,58 @@ def alter(bench: Bench, *entries: dict[str, Any], **fields: Any) -> list[int]:
     return [item["errorCode"] for item in answer["entries"]]
 
 
+def refusals(bench: Bench, *entries: dict[str, Any]) -> list[str | None]:
+    """The sentence of each entity, which has to be refused if there is one."""
+    body = {"entries": list(entries), "validateOnly": False}
+    answer = bench.ask("AlterClientQuotas", 1, body)
+    for item in answer["entries"]:
+        is_refused = item["errorMessage"] is not None
+        assert item["errorCode"] == (Error.INVALID_REQUEST if is_refused else Error.NONE)
+    return [item["errorMessage"] for item in answer["entries"]]
+
+
 @pytest.fixture
 def bench() -> Bench:
     return Bench()
 
 
+BYTES, CONNECTIONS = "producer_byte_rate", "connection_creation_rate"
+COMBINED = "Invalid quota entity combination, IP entity shouldnot be combined with User or ClientId"
+TOO_LARGE = "Proposed value for {} is too large for {}."
+
+
 @pytest.mark.parametrize(
-    ("entity", "quotas"),
+    ("entity", "key", "value", "sentence"),
     [
-        ({}, {"producer_byte_rate": 1.0}),
-        ({"group": "readers"}, {"producer_byte_rate": 1.0}),
-        ({"user": ""}, {"producer_byte_rate": 1.0}),
-        ({"ip": "10.0.0.1", "user": "alice"}, {"connection_creation_rate": 1.0}),
-        ({"ip": "no such host"}, {"connection_creation_rate": 1.0}),
-        ({"ip": "10.0.0.1"}, {"producer_byte_rate": 1.0}),
-        (ALICE, {"connection_creation_rate": 1.0}),
-        (ALICE, {"no_such_rate": 1.0}),
-        (ALICE, {"producer_byte_rate": -1.0}),
-        (ALICE, {"producer_byte_rate": 1.5}),
-        (ALICE, {"producer_byte_rate": 2.0**64}),
-        ({"ip": None}, {"connection_creation_rate": 2.0**31}),
+        ({}, BYTES, 1.0, "Invalid empty client quota entity"),
+        ({"group": "readers"}, BYTES, 1.0, "Unhandled client quota entity type: group"),
+        ({"user": ""}, BYTES, 1.0, "Empty user not supported"),
+        (
+            {"ip": "10.0.0.1", "user": "alice"},
+            CONNECTIONS,
+            1.0,
+            COMBINED,
+        ),
+        (
+            {"ip": "no such host"},
+            CONNECTIONS,
+            1.0,
+            "no such host is not a valid IP or resolvable host.",
+        ),
+        ({"ip": "10.0.0.1"}, BYTES, 1.0, f"Invalid configuration key {BYTES}"),
+        (ALICE, CONNECTIONS, 1.0, f"Invalid configuration key {CONNECTIONS}"),
+        (ALICE, "no_such_rate", 1.0, "Invalid configuration key no_such_rate"),
+        (ALICE, BYTES, -1.0, f"Quota {BYTES} must be greater than 0"),
+        (ALICE, BYTES, 1.5, f"{BYTES} cannot be a fractional value."),
+        (ALICE, BYTES, 2.0**64, TOO_LARGE.format(BYTES, "a LONG")),
+        ({"ip": None}, CONNECTIONS, 2.0**31, TOO_LARGE.format(CONNECTIONS, "an INT")),
     ],
     ids=str,
 )
 def test_mi10_what_no_entity_can_have_is_refused(
-    bench: Bench, entity: Entity, quotas: dict[str, float]
+    bench: Bench, entity: Entity, key: str, value: float, sentence: str
 ) -> None:
-    assert alter(bench, entry(entity, **quotas)) == [Error.INVALID_REQUEST]
+    assert refusals(bench, entry(entity, **{key: value})) == [sentence]
     assert bench.names == []
 
 
@@ -104,16 +129,26 @@ def test_an_entity_that_is_there_twice_is_refused_but_its_first_change_is_writte
     bench: Bench,
 ) -> None:
     once, twice = entry(ALICE, producer_byte_rate=1.0), entry(ALICE, consumer_byte_rate=1.0)
-    assert alter(bench, once, twice) == [Error.INVALID_REQUEST]
+    assert refusals(bench, once, twice) == [
+        "Ignoring duplicate entity ClientQuotaEntity(entries={user=alice})"
+    ]
     assert [record["key"] for _, _, record in bench.records] == ["producer_byte_rate"]
 
 
 def test_a_key_that_is_there_twice_is_refused(bench: Bench) -> None:
     doubled = entry(ALICE, producer_byte_rate=1.0)
     doubled["ops"] *= 2
-    assert alter(bench, doubled, entry({"user": "bob"}, producer_byte_rate=1.0)) == [
-        Error.INVALID_REQUEST,
-        Error.NONE,
+    assert refusals(bench, doubled, entry({"user": "bob"}, producer_byte_rate=1.0)) == [
+        "Ignoring duplicate entity ClientQuotaEntity(entries={user=alice})",
+        None,
+    ]
+
+
+def test_an_entity_is_shown_in_the_order_of_javas_hash_map(bench: Bench) -> None:
+    doubled = entry({"user": None, "client-id": "loader"}, producer_byte_rate=1.0)
+    doubled["ops"] *= 2
+    assert refusals(bench, doubled) == [
+        "Ignoring duplicate entity ClientQuotaEntity(entries={client-id=loader, user=null})"
     ]
 
 

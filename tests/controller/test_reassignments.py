@@ -16,7 +16,7 @@ from kraftool.decoders.error_codes import Error
 from kraftool.image.image import EMPTY
 from kraftool.image.loader import ImageLoader
 from kraftool.image.replay import WrittenRecord
-from kraftool.image.topics import NO_LEADER, RECOVERING, PartitionRegistration
+from kraftool.image.topics import NO_LEADER, NO_RECOVERY_CHANGE, RECOVERING, PartitionRegistration
 from kraftool.image.uuids import LOST, MIGRATING, UNASSIGNED
 from tests.controller.bench import Bench, directory
 
@@ -474,3 +474,26 @@ def test_leaderless_partitions_can_be_moved() -> None:
     assert bench.partition("foo").leader == NO_LEADER
     assert move(bench, [2, 3]) == (Error.NONE, None)
     assert bench.partition("foo").leader == NO_LEADER
+
+
+@pytest.mark.parametrize("field", ["lastKnownElr", "eligibleLeaderReplicas"])
+def test_a_last_leader_that_has_no_replica_any_more_does_not_keep_a_partition_from_moving(
+    field: str,
+) -> None:
+    """Kafka looks for its directory, finds no replica, and answers UNKNOWN_SERVER_ERROR."""
+    bench = with_topic([0, 1], elr=True)
+    topic_id = bench.active.state.topic_id("foo")
+    value = {
+        "topicId": topic_id,
+        "partitionId": 0,
+        "leader": NO_LEADER,
+        "leaderRecoveryState": NO_RECOVERY_CHANGE,
+        "replicas": None,
+        "isr": [],
+        field: [3],
+    }
+    bench.active.state.replay(bench.active.next_offset, "PartitionChangeRecord", value)
+    assert move(bench, [3, 4]) == (Error.NONE, None)
+    partition = bench.partition("foo")
+    assert moving(partition) == ((3, 4, 0, 1), (3, 4), (0, 1))
+    assert partition.leader == NO_LEADER

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from typing import Any
 
 from kraftool.controller.answers import refused_answer
 from kraftool.controller.elections import MOST_ELECTIONS
+from kraftool.controller.partition_index import PartitionKey
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders import codec
 from kraftool.decoders.error_codes import Error, error_name
@@ -74,12 +76,15 @@ def run_seed(kafka: KafkaController, release: str, seed: int, steps: int = STEPS
             asked[step["number"]] = step
         theirs = kafka.ask(**step)
         _tell_chance(ours, theirs)
+        strays = _with_strays(ours, step)
         did = ours.step(step)
         if step["command"] == "follow":
             theirs["hasResigned"] = False  # as it should
         result.difference = _difference(theirs, did, asked)
         if result.difference:
             reason = _explained(step, theirs, did, result.seen)
+            if not reason and _cannot_move(strays, theirs, did):
+                reason = "Kafka cannot move a partition whose last leader has no replica any more"
             if not reason and ours.has_guessed and _fenced_at_another_time(step, theirs, did):
                 reason = "the order of Kafka's hash map decides which session is forgotten first"
             if reason:
@@ -102,7 +107,10 @@ def _explained(step: Step, theirs: dict[str, Any], did: Did, seen: Counter[str])
     """Why a difference is one that is known; empty if it is not. The trial ends with it."""
     if _has_half_grown(step, theirs, did):
         return "Kafka writes partitions of a topic of which it says that it cannot grow"
-    if any(_FORGETS_NO_DIRECTORY in fault for fault in theirs.get("faults", ())):
+    faults: list[str] = theirs.get("faults", [])
+    if len(faults) == 1 and _ELECTS_A_STRAY.search(faults[0]):
+        return "Kafka fails over at the election of a last leader that has no replica any more"
+    if any(_FORGETS_NO_DIRECTORY in fault for fault in faults):
         return "Kafka fails over where a directory fails that had a topic which is deleted"
     if seen["ClearElrRecord"] and _forgot_no_elr(step, theirs, did):
         return "Kafka elects leaders where a broker was in an ELR that has been cleared since"
@@ -116,6 +124,52 @@ def _explained(step: Step, theirs: dict[str, Any], did: Did, seen: Counter[str])
 _SAME_WORDS = ("CreateAcls", "DeleteAcls", "AlterUserScramCredentials")
 """Requests whose refusals have Kafka's sentences."""
 _FORGETS_NO_DIRECTORY = "existed in isrMembers, but not in the topics map"
+
+
+_ELECTS_A_STRAY = re.compile(
+    r"IllegalArgumentException.*: Replica \d+ is not assigned to this partition\."
+)
+"""Kafka asks for the directory of a broker before it elects it. That broker was in the ELR, or led
+last, and a reassignment has removed its replica since. kraftool elects another one, or nobody."""
+
+
+def _with_strays(ours: OurController, step: Step) -> set[PartitionKey]:
+    """Return the partitions that a request moves whose ISR is empty, and that have a broker in
+    their ELR, or as their last leader, that is not among their replicas."""
+    if step.get("api") != "AlterPartitionReassignments" or ours.active is None:
+        return set()
+    state = ours.active.state
+    keys = (
+        PartitionKey(topic_id, item["partitionIndex"])
+        for topic in request_body(step)["topics"]
+        for item in topic["partitions"]
+        if (topic_id := state.topic_id(topic["name"])) is not None
+    )
+    return {
+        key
+        for key in keys
+        if (partition := state.partition(key)) is not None
+        and not partition.isr
+        and not {*partition.elr, *partition.last_known_elr} <= {*partition.replicas}
+    }
+
+
+def _cannot_move(strays: set[PartitionKey], theirs: dict[str, Any], did: Did) -> bool:
+    """True if Kafka moves none of such partitions, and nothing else differs. It answers
+    UNKNOWN_SERVER_ERROR, once all that it has written before is committed."""
+    written = Counter(record for batch in theirs.get("batches", ()) for record in batch["records"])
+    ours = Counter(b64encode(record).decode() for _, records in did.batches for record in records)
+    more = [_decoded(record) for record in ours - written]
+    return (
+        bool(more)
+        and not written - ours
+        and not theirs.get("faults")
+        and all(
+            name == "PartitionChangeRecord"
+            and PartitionKey(value["topicId"], value["partitionId"]) in strays
+            for name, _, value in more
+        )
+    )
 
 
 def _forgot_no_elr(step: Step, theirs: dict[str, Any], did: Did) -> bool:
@@ -318,20 +372,34 @@ def _other_sentence(theirs: dict[str, Any], did: Did, asked: dict[int, Step]) ->
         api = asked[number]["api"]
         if api in _WORDED_ELSEWHERE or answer.get("error") == Error.NOT_CONTROLLER:
             continue
-        kafkas = list(_sentences(_their_answer(answer, asked[number])))
+        if not _has_one_reason(asked[number]):
+            continue
+        kafkas = list(_sentences(_in_order(_their_answer(answer, asked[number]))))
         if "error" in answer:
             kafkas = [(code, answer["message"]) for code, _ in kafkas]
-        for (code, their), (_, our) in zip(kafkas, _sentences(did.answers[number]), strict=True):
+        for (code, their), (_, our) in zip(
+            kafkas, _sentences(_in_order(did.answers[number])), strict=True
+        ):
             if their != our and code != Error.INVALID_CONFIG:
                 return f"sentence of {api}, {error_name(code)}:\n  Kafka: {their}\n  ours:  {our}"
     return ""
 
 
 _WORDED_ELSEWHERE = (
-    *("DeleteTopics", "UpdateFeatures", "AlterClientQuotas", "UnregisterController"),
+    "DeleteTopics",
     *_SAME_WORDS,
 )
-"""Kafka's request layer words the first; kraftool has sentences of its own for the others."""
+"""Kafka's request layer words the first; the others are compared with the rest of the answer."""
+
+
+def _has_one_reason(step: Step) -> bool:
+    """False if a hash map decides which feature, or which quota of an entity, Kafka refuses."""
+    if step["api"] == "UpdateFeatures":
+        return len(request_body(step)["featureUpdates"]) == 1
+    if step["api"] == "AlterClientQuotas":
+        entries = request_body(step)["entries"]
+        return all(len({change["key"] for change in entry["ops"]}) == 1 for entry in entries)
+    return True
 
 
 def _sentences(body: Any) -> Iterator[tuple[int, str | None]]:

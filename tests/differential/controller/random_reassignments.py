@@ -61,7 +61,7 @@ class ReassignmentRequests(TopicRequests):
             case "other":
                 target = random.sample(there, min(len(there), random.randint(1, 4)))
             case "one more":
-                target += random.sample(there, 1)
+                target += random.sample(there, min(len(there), 1))
                 target = list(dict.fromkeys(target))
             case "one less" if len(target) > 1:
                 target.remove(random.choice(target))

@@ -185,6 +185,9 @@ differential: $(VENV)/.installed-dev  ## the raft core and Kafka's own client ge
 controller-differential: $(VENV)/.installed-dev  ## the controller and Kafka's own get the same requests (SEEDS=4711, KAFKA=4.4.0)
 	$(BIN)/python -m tests.differential.controller.fuzz_controller --seeds $(SEEDS) --kafka $(KAFKA)
 
+foreign: $(VENV)/.installed-dev  ## the tests of other clients on three of Kafka's controllers, and on three of ours (SUITES=kgo)
+	$(BIN)/python -m tests.foreign --kafka $(KAFKA) $(SUITES)
+
 mutants: $(VENV)/.installed-dev  ## break the product in known ways, and see that a test notices each
 	$(BIN)/python tools/mutants.py
 

@@ -227,7 +227,7 @@ UNIT_MUTANTS = (
         "client.health",
         "elif judgement.is_lost and now.reached:",
         "elif False:",
-        caught_by="exporter/test_metrics.py",
+        caught_by="client/test_health.py",
     ),
     unit_mutant(
         "an endpoint is dialed once a minute, whatever its node answers",

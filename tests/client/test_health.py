@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kraftool.client.health import health
+from kraftool.client.judgement import judge
 from kraftool.client.model import QuorumView
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, SILENT_MS
 from kraftool.raft.names import Endpoint
@@ -45,6 +46,16 @@ def test_without_a_majority_nothing_is_committed() -> None:
     report = health(well(mark=90, at=NOW - 1500), view(quorum, node(2), gone(3)))
     assert not report.is_well
     assert report.findings[0].severity is Severity.ERROR
+
+
+def test_a_majority_is_lost_though_the_leader_has_resigned() -> None:
+    """Whoever saw the last leader knows the voters."""
+    alone = QuorumView(nodes=(node(1, leader=None, epoch=6), gone(2), gone(3)))
+    before = well(mark=90, at=NOW - 1500)
+    judged = judge(alone, before, last_voters=(1, 2, 3))
+    codes = {one.code for one in health(before, alone, judgement=judged).findings}
+    assert "KT-LIVE-NO-MAJORITY" in codes
+    assert "NO-MAJORITY" not in _codes(alone), "nobody says who the voters are"
 
 
 def test_a_voter_that_stopped_some_seconds_ago_does_not_lag() -> None:

@@ -79,11 +79,7 @@ def _run(
     with running_cluster(version, place / "cluster", side, suite.broker_ids) as cluster:
         outcomes = suite.run(cluster, place, only)
     failed = sum(outcome == "fail" for outcome in outcomes.values())
-<<<<<<< HEAD
-    if not only and failed > len(outcomes) // 2:
-=======
     if not outcomes or (not only and failed > len(outcomes) // 2):
->>>>>>> foreign
         raise SuiteFailed(
             f"{failed} of {len(outcomes)} tests failed: that shows nothing; see {place}"
         )

@@ -55,10 +55,6 @@ class KafkaPython(Suite):
         home.mkdir(exist_ok=True)
         log = home / "build.log"
         run_program([sys.executable, "-m", "venv", "--clear", home / "env"], log)
-<<<<<<< HEAD
-        pip = [self._python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        wanted = ["--no-binary", ":all:", "--no-deps", "--dest", home]
-=======
         pip: list[str | Path] = [
             self._python,
             "-m",
@@ -67,7 +63,6 @@ class KafkaPython(Suite):
             "--disable-pip-version-check",
         ]
         wanted = ["--no-binary", ":all:", "--no-deps", "--dest", str(home)]
->>>>>>> foreign
         run_program([*pip, "download", *wanted, f"kafka-python=={self.version}"], log)
         with tarfile.open(home / f"{self._source.name}.tar.gz") as archive:
             archive.extractall(home, filter="data")
@@ -83,9 +78,6 @@ class KafkaPython(Suite):
             "KAFKA_VERSION": cluster.version,
             "KAFKA_ROOT": str(folder),  # must be there, though nothing in it is started
         }
-<<<<<<< HEAD
-        command = [self._python, "-m", "pytest", "-q", f"--junitxml={report}", *_PATIENCE]
-=======
         command: list[str | Path] = [
             self._python,
             "-m",
@@ -94,7 +86,6 @@ class KafkaPython(Suite):
             f"--junitxml={report}",
             *_PATIENCE,
         ]
->>>>>>> foreign
         run_program(
             [*command, "-p", "no:cacheprovider", *(only or [_TESTS])],
             folder / "kafka-python.log",

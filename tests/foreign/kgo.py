@@ -38,11 +38,7 @@ class Kgo(Suite):
         made.rename(self._program)
 
     def run(self, cluster: Cluster, folder: Path, only: Collection[str] = ()) -> Outcomes:
-<<<<<<< HEAD
-        command = [self._program, "-test.v", "-test.timeout=50m"]
-=======
         command = [str(self._program), "-test.v", "-test.timeout=50m"]
->>>>>>> foreign
         if only:
             # A part of a test runs with all of it.
             tests = sorted({re.escape(name.partition("/")[0]) for name in only})

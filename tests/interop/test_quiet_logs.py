@@ -25,6 +25,8 @@ from kraftool.watching.pool import Pool
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import kraftool
+from tests.support.backups import NODE, back_up
+from tests.support.places import FIXTURES
 
 pytestmark = pytest.mark.interop
 IN_CI = kafka.TOOLS_VERSION
@@ -53,6 +55,7 @@ LOOKS = (
     "shell -c ls",
     "exporter --once --textfile FILE",
     "backup create STORE",
+    "backup restore KEPT",
 )
 """Every command that takes --bootstrap-controller, so that it changes nothing."""
 NEED_FILES = ("format", "storage format", "recover verify")
@@ -87,10 +90,14 @@ def _at(*nodes: Node) -> str:
 
 def _look(*nodes: Node) -> None:
     """Run each command. What it finds differs from state to state; that it ends does not."""
+    kept = nodes[0].directory / "kept"
+    if not kept.exists():
+        back_up(kept, FIXTURES / NODE)
 
     def run(command: str) -> None:
         command = command.replace("FILE", str(nodes[0].directory / "kraftool.prom"))
         command = command.replace("STORE", str(nodes[0].directory / "backups"))
+        command = command.replace("KEPT", str(kept))
         done = kraftool(*command.split(), "--bootstrap-controller", _at(*nodes), "--timeout", "5")
         assert "Traceback" not in done.stderr, f"{command}: {done.stderr}"
         # 5: of a quorum that has no metadata.version yet no backup is made.

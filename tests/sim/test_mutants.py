@@ -61,6 +61,7 @@ def test_every_room_whose_judgement_is_trusted_has_mutants() -> None:
         "commands",
         "controller",
         "decoders",
+        "exporter",
         "image",
         "raft",
         "repair",

@@ -14,7 +14,7 @@ from kraftool.reports.findings.kinds import KINDS
 def test_the_list_has_every_code_in_order() -> None:
     listed = [explanation.code for explanation in explain("list")]
     assert listed == sorted(KINDS)
-    families = {"LOG", "SNAP", "DIR", "SIG", "FLEET", "LIVE", "REC"}
+    families = {"LOG", "SNAP", "DIR", "SIG", "FLEET", "LIVE", "REC", "BAK"}
     assert {code.split("-")[1] for code in listed} == families
 
 

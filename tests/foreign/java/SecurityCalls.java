@@ -128,8 +128,10 @@ class SecurityCalls {
     }
 
     static void quota(Admin admin, Map<String, String> entity, String key, Double value) throws Exception {
+        // Map.of has another order in each JVM.
+        ClientQuotaEntity named = new ClientQuotaEntity(new TreeMap<>(entity));
         AdminCalls.step("alterClientQuotas " + ++changes + ": " + AdminCalls.show(entity) + " " + key + "=" + value, () ->
-            admin.alterClientQuotas(List.of(new ClientQuotaAlteration(new ClientQuotaEntity(entity),
+            admin.alterClientQuotas(List.of(new ClientQuotaAlteration(named,
                 List.of(new ClientQuotaAlteration.Op(key, value))))).values());
     }
 

@@ -19,19 +19,17 @@ from kraftool.backup.restore import (
     StepOutcome,
     restore_of,
 )
-from kraftool.backup.verify import verify
+from kraftool.backup.verify import verified_checkpoint
 from kraftool.client.asking import connected
 from kraftool.client.asking_changes import CHANGE_S
 from kraftool.client.observer import observe
 from kraftool.client.target import Target
 from kraftool.decoders.error_codes import error_name
-from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import Inline
 from kraftool.net.connection import Connection
 from kraftool.net.errors import ConnectError, DisconnectedError, NetError, RequestTimeoutError
 from kraftool.reports.state.load import load_state
 from kraftool.storage.backup_files import BackupFiles
-from kraftool.storage.paths import backup_location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +53,7 @@ async def restored(
 ) -> RestoreReport:
     """Restore a backup into a cluster; without `apply` nothing is changed. Raises KraftoolError
     for a backup that does not verify, and NetError where nobody can be asked."""
-    findings = verify(files, manifest).findings
-    if findings:
-        raise KraftoolError(
-            f"{files.shown_path(manifest.name)} is not restored: {findings[0].sentence()}",
-            hint=findings[0].advice,
-        )
-    backup = load_state(backup_location(files, manifest.checkpoint.path)).image
+    backup = load_state(verified_checkpoint(files, manifest)).image
     view = await target.reached()
     cluster = (await observe(view, target.access)).image
     restore = restore_of(backup, cluster, scope)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from kraftool.backup.create import NotWholeError
 from kraftool.backup.manifest import Manifest
-from kraftool.backup.verify import verify
+from kraftool.backup.verify import verified_checkpoint
 from kraftool.decoders import meta_properties, quorum_state
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.meta_properties import MetaProperties
@@ -20,7 +20,6 @@ from kraftool.raft.names import OffsetAndEpoch
 from kraftool.storage.backup_files import BackupFiles
 from kraftool.storage.entry import Entry
 from kraftool.storage.files import Files, replace
-from kraftool.storage.paths import backup_location
 from kraftool.storage.random_ids import random_uuid
 from kraftool.storage.snapshots import PartFile
 from kraftool.storage.source import CHUNK
@@ -29,18 +28,12 @@ from kraftool.storage.source import CHUNK
 def unpack(files: BackupFiles, manifest: Manifest, folder: str, node_id: int, now_ms: int) -> None:
     """Write a backup into a new folder, as the data directory of a node. Raises KraftoolError, and
     NotWholeError where something would be overwritten, or the backup is not as it was written."""
-    findings = verify(files, manifest).findings
-    if findings:
-        name = files.shown_path(manifest.name)
-        raise NotWholeError(
-            f"{name} is not unpacked: {findings[0].sentence()}", hint=findings[0].advice
-        )
+    location = verified_checkpoint(files, manifest)
     if not manifest.cluster_id:
         raise NotWholeError(
             f"{files.shown_path(manifest.name)} is not unpacked: no cluster id is known for it",
             hint="create the backup of a live leader or of a whole data directory",
         )
-    location = backup_location(files, manifest.checkpoint.path)
     [checkpoint] = (entry for entry in location.entries() if isinstance(entry, Entry))
     try:
         _write(manifest, checkpoint, folder, node_id, now_ms)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kraftool.backup.create import digest
+from kraftool.backup.create import NotWholeError, digest
 from kraftool.backup.manifest import Manifest, UnreadBackup, read_all, read_manifest
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import in_json
@@ -19,7 +19,7 @@ from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.age import NoIdentityError
 from kraftool.storage.backup_files import MANIFEST, BackupFiles
-from kraftool.storage.paths import backup_location
+from kraftool.storage.paths import Location, backup_location
 
 Progress = Callable[[str, int, int], None]
 """Is told what is verified, how many are done, and of how many."""
@@ -39,7 +39,7 @@ class VerifiedBackup:
     def is_verified(self) -> bool:
         """True if its bytes are those that were written, and its state is that of the manifest. The
         state of an encrypted backup counts only if it could be decrypted."""
-        return not any(one.severity is Severity.ERROR or one.undecoded for one in self.findings)
+        return not any(map(_speaks_against, self.findings))
 
     @property
     def is_whole(self) -> bool:
@@ -118,6 +118,20 @@ def verify(files: BackupFiles, manifest: Manifest) -> VerifiedBackup:
     return VerifiedBackup(name=manifest.name, manifest=manifest, findings=in_order(findings))
 
 
+def verified_checkpoint(files: BackupFiles, manifest: Manifest) -> Location:
+    """The checkpoint of a backup that verifies. Raises NotWholeError for another one."""
+    wrong = next(filter(_speaks_against, verify(files, manifest).findings), None)
+    if wrong is not None:
+        name = files.shown_path(manifest.name)
+        raise NotWholeError(f"{name} cannot be restored: {wrong.sentence()}", hint=wrong.advice)
+    return backup_location(files, manifest.checkpoint.path)
+
+
+def _speaks_against(finding: Finding) -> bool:
+    """True if a backup with this finding does not verify. A note says nothing against it."""
+    return finding.severity is Severity.ERROR or finding.undecoded
+
+
 def _of_bytes(files: BackupFiles, manifest: Manifest) -> Iterator[Finding]:
     path = manifest.checkpoint.path
     name = files.shown_path(path)
@@ -135,7 +149,7 @@ def _of_bytes(files: BackupFiles, manifest: Manifest) -> Iterator[Finding]:
     elif sha256 != manifest.checkpoint.sha256:
         yield kinds.CHECKPOINT.at(
             name,
-            "its bytes are others",
+            "the bytes are not those that were written",
             field="SHA-256",
             expected=manifest.checkpoint.sha256,
             found=sha256,

@@ -35,6 +35,7 @@ SECTIONS = {
     "Repair": {
         "recover": "Recover a lost quorum or a damaged directory",
         "backup": "Keep backups of a cluster's metadata",
+        "bundle": "Collect what explains a failure into one file",
     },
     "Make": {
         "format": "Format the directories of a node",

@@ -33,6 +33,7 @@ from kraftool.commands.text_console import (
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.printable import UNSAFE, escape
 from kraftool.reports.text.printable import printable as printable
+from kraftool.storage import shown_names
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -106,6 +107,9 @@ class Output:
 
     def write(self, data: str | bytes | memoryview) -> None:
         """Write a machine format. On a terminal, control characters of the data are escaped."""
+        if shown_names.has_any():
+            text = data if isinstance(data, str) else str(data, "utf-8", "surrogateescape")
+            data = shown_names.shown(text)
         if self.to_terminal:
             text = data if isinstance(data, str) else str(data, "utf-8", "replace")
             data = UNSAFE.sub(escape, text)

@@ -38,6 +38,9 @@ from kraftool.repair.survey import Survey
 from kraftool.repair.surveyed_quorum import surveyed_quorum
 from kraftool.repair.surveying import read_directories
 from kraftool.reports.text.words import listed
+from kraftool.storage.bundle_files import collect_file as collect_file_in
+from kraftool.storage.bundle_files import each_node
+from kraftool.storage.paths import directories_of
 
 Progress = Callable[[str, int], None]
 
@@ -87,6 +90,7 @@ def read_quorum(
     """The surveys of PATHs and collect files, and the logs that can be read. `lost` are nodes whose
     server.properties may lead nowhere."""
     read: list[ReadDirectory] = []
+    paths = [collect_file_in(path, directories_of) or path for path in each_node(paths)]
     missing = [one for path in paths if (one := missing_directory(path)) is not None]
     refuse_missing_directories(missing, lost)
     gone = [one.file for one in missing]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kraftool.commands.exit_code import ExitCode, UsageError
+from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, takes
 from kraftool.commands.output import Output, printable
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve
@@ -93,6 +94,9 @@ def bundle(options: BundleOptions) -> None:
         raise UsageError("no PATH", hint="name server.properties, or --ssh or --kubectl")
     if not options.out.endswith(".zip"):
         raise UsageError(f"{options.out} does not end with .zip", hint="name it so")
+    if os.path.lexists(options.out):
+        hint = "name another file, or remove this one first"
+        raise RefusedError(f"{options.out} exists already", hint=hint)
 
     import zipfile
 
@@ -134,14 +138,16 @@ def bundle(options: BundleOptions) -> None:
         to.document(contents)
     else:
         write_contents(to, contents, options.out if arrived else "")
-    _raise_codes(to, contents)
+    _raise_codes(to, contents, has_log_path=bool(options.server_logs))
     to.finish()
 
 
-def _raise_codes(to: Output, contents: BundleContents) -> None:
+def _raise_codes(to: Output, contents: BundleContents, *, has_log_path: bool) -> None:
+    """Exit 3 for what is missing, but for server logs that nobody said where they are."""
+    missing = [*contents.missing, *(one for node in contents.nodes for one in node.missing)]
     if not any(node.directory for node in contents.nodes):
         to.code = ExitCode.UNREACHABLE
-    elif contents.missing or any(node.missing for node in contents.nodes):
+    elif any(has_log_path or one.subject != "server logs" for one in missing):
         to.raise_code(ExitCode.UNREADABLE)
 
 

@@ -253,7 +253,7 @@ class _Writing:
         for file in chosen:
             name = f"{folder}{FILES}{file.path}"
             with self.file.open(_info(name), "w", force_zip64=file.size > 1 << 30) as out:
-                masked = write_masked(file, out, self.masks)  # type: ignore[arg-type]
+                masked = write_masked(file, out, self.masks)
             files.append(BundledFile(path=name, size=file.size, masked_bytes=masked))
         missing += [
             NotHad(

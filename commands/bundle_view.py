@@ -23,7 +23,9 @@ def write_contents(to: Output, contents: BundleContents, out: str) -> None:
     masked = sum(
         file.masked_bytes for node in contents.nodes for file in node.files if file.masked_bytes
     )
-    words = "Secrets were not masked." if contents.has_secrets else f"{many(masked, 'byte')} masked."
+    words = (
+        "Secrets were not masked." if contents.has_secrets else f"{many(masked, 'byte')} masked."
+    )
     to.narrate(Flow(text(f"{out}: {words} Names of topics, users and hosts are in it. Next:")))
     to.narrate(*command_lines([f"kraftool doctor {shlex.quote(out)}"]))
 

@@ -48,7 +48,10 @@ _SECRET = "|".join(
 """Parts of names whose settings keep their values on the node. What may be secret beyond these is
 masked where the settings arrive."""
 _OTHERS = " ".join(
-    (*(name for name in ROOT_FILES if name not in (META_PROPERTIES, BOOTSTRAP_CHECKPOINT)), WITNESS_MARKER)
+    (
+        *(name for name in ROOT_FILES if name not in (META_PROPERTIES, BOOTSTRAP_CHECKPOINT)),
+        WITNESS_MARKER,
+    )
 )
 """Files beside the metadata that only a bundle has."""
 _SERVER_LOGS = "/var/log/kafka"
@@ -250,7 +253,7 @@ def remote_command(
     path: str, *, sudo: bool = False, bundle: BundleWish | None = None
 ) -> tuple[str, ...]:
     """The words that run the script on a node. That of a bundle comes by stdin."""
-    words = ("sh", "-c", SCRIPT, "kraftool", path)
+    words: tuple[str, ...] = ("sh", "-c", SCRIPT, "kraftool", path)
     if bundle is not None:
         words = ("sh", "-s", "--", path, str(bundle.log_bytes), bundle.server_logs)
     return (*(("sudo", "-n", "--") if sudo else ()), *words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from threading import Event
@@ -18,7 +18,7 @@ _MOST_AT_A_TIME = 200
 
 def fetched_nodes(
     to: Output, nodes: Sequence[RemoteNode], scratch: Path, *, seconds: float
-) -> Iterator[FetchedNode]:
+) -> Generator[FetchedNode, None, None]:
     """Yield each node when its files have come, with a bar for each on a terminal. To close it ends
     the transfers in progress."""
     # A stream for each node, and the copies of one: no node can take the room of another.

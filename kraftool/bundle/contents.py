@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kraftool.decoders.json_marks import Moment
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotHad:
     """Something that was looked for and is not in the bundle."""

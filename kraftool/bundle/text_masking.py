@@ -12,7 +12,7 @@ _WORDS = rb"pass(?:word|wd|phrase)?|secret|token|jaas|credential|hmac|salt|store
 _KEY = rb"[\w.\-]*(?:" + _WORDS + rb"|private[_.]?key|key\.?store\.key)[\w.\-]*"
 _VALUE = rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\[[^\]\n]*\]|[^\s,;)}\]]+"
 _PAIR = re.compile(
-    rb"(?i)(?<![\w.\-])([\"']?" + _KEY + rb"[\"']?\s*(?:[=:]|=>)\s*)(?:" + _VALUE + rb")"
+    rb"(?i)(?<![\w.\-])([\"']?" + _KEY + rb"[\"']?\s*(?:=>|[=:])\s*)(?:" + _VALUE + rb")"
 )
 _LOGIN = re.compile(rb"(?i)(LoginModule\s+(?:required|requisite|sufficient|optional)\s+)[^;\n]+")
 _AUTHORIZATION = re.compile(rb"(?i)(\b(?:Basic|Bearer)\s+)[A-Za-z0-9+/._~=\-]{8,}")

@@ -85,8 +85,10 @@ def here(file: str, within: str, directories_of: DirectoriesOf) -> str:
     name, slash, rest = within.partition("/")
     if not name and len(bundle.nodes) == 1:
         name = next(iter(bundle.nodes))
+    if not name and not bundle.nodes:
+        raise KraftoolError(f"{file} has the files of no node", hint=f"its {MANIFEST} says why")
     if not name:
-        names = ", ".join(f"{file}:{node}" for node in bundle.nodes) or "no node"
+        names = ", ".join(f"{file}:{node}" for node in bundle.nodes)
         raise KraftoolError(f"{file} is a bundle of several nodes", hint=f"name one: {names}")
     root, path = bundle.unpacked(name, directories_of)
     return copy_below(root, rest) if slash and rest else path

@@ -16,7 +16,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.properties import ascii_value
 from kraftool.storage.lock_taking import DirectoryLock
 
-_METADATA_DIR, _LOG_DIRS = "metadata.log.dir", ("log.dirs", "log.dir")
+_DIRECTORIES = ("metadata.log.dir", "log.dirs", "log.dir")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,33 +81,28 @@ def _with_settings(places: NodePlaces, root: str) -> str:
     """Write a server.properties whose directories are the copies."""
     path = copy_below(root, places.properties)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    kept, of_directories = [], {}
-    for line in places.settings:
-        entry = properties.decode(line)[0].entries[0]
-        if entry.key == _METADATA_DIR or entry.key in _LOG_DIRS:
-            of_directories[entry.key] = entry.value
-        else:
-            kept.append(line)
+    entries = {line: properties.decode(line)[0].entries[0] for line in places.settings}
     with open(path, "xb") as file:  # never in place of a file that it sent
-        for setting in kept:
-            file.write(setting + b"\n")
-        for key, paths in _directories(places, of_directories):
-            value = ",".join(copy_below(root, directory) for directory in paths)
-            file.write(f"{key}={ascii_value(value)}\n".encode())
+        for line, entry in entries.items():
+            if entry.key in _DIRECTORIES:
+                parts = (_there(part.strip(), places, root) for part in entry.value.split(","))
+                line = f"{entry.key}={ascii_value(','.join(parts))}".encode()
+            file.write(line + b"\n")
+        if not any(entry.key in _DIRECTORIES for entry in entries.values()):
+            dirs = ",".join(copy_below(root, log_dir) for log_dir in places.log_dirs)
+            metadata = copy_below(root, places.directory)
+            for key, value in (("metadata.log.dir", metadata), ("log.dirs", dirs)):
+                file.write(f"{key}={ascii_value(value)}\n".encode())
     return path
 
 
-def _directories(
-    places: NodePlaces, known: dict[str, str]
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the settings of directories: those that the node has, if it told them."""
-    others = tuple(log_dir for log_dir in places.log_dirs if log_dir != places.directory)
-    of_topics = next((known[key] for key in _LOG_DIRS if key in known), None)
-    if not known or _METADATA_DIR in known:
-        yield _METADATA_DIR, (places.directory,)
-    if not known:
-        yield "log.dirs", places.log_dirs
-        return
-    named = {os.path.normpath(part.strip()) for part in (of_topics or "").split(",")}
-    is_apart = _METADATA_DIR in known and others and places.directory not in named
-    yield "log.dirs", others if is_apart else (places.directory, *others)
+def _there(directory: str, places: NodePlaces, root: str) -> str:
+    """A directory of the settings as it leads to its copy. A relative one does so as it is, unless
+    the node took it relative to another folder than that of its server.properties."""
+    if os.path.isabs(directory):
+        return copy_below(root, directory)
+    beside = os.path.normpath(os.path.join(os.path.dirname(places.properties), directory))
+    if not directory or beside in (places.directory, *places.log_dirs) or "${" in directory:
+        return directory
+    ends = (log_dir for log_dir in places.log_dirs if log_dir.endswith(f"/{directory}"))
+    return copy_below(root, next(ends, places.directory))

@@ -1,7 +1,8 @@
 """The files behind a PATH of the command line.
 
 Owns the forms: a data directory, a partition's folder, one file, a Kafka server.properties, a tar
-stream, a backup, a node of a bundle. It refuses to decode anything but the properties file that leads to a directory.
+stream, a backup, a node of a bundle. It refuses to decode anything but the properties file that
+leads to a directory.
 """
 
 from __future__ import annotations

@@ -27,5 +27,10 @@ def shown(text: str) -> str:
     return text
 
 
+def forget() -> None:
+    """Show every folder as what it is again."""
+    _SHOWN.clear()
+
+
 def has_any() -> bool:
     return bool(_SHOWN)

@@ -35,6 +35,7 @@ SHOWN_BY = {
         "backup prune",
         "backup verify",
     },
+    "interop/test_bundle.py": {"bundle"},
     "interop/test_backup_restore.py": {"backup restore", "backup unpack"},
     "commands/test_storage.py": {"format", "storage format", "storage info"},
     "commands/test_node_standalone.py": {"node standalone"},

@@ -74,8 +74,8 @@ def bundle(options: BundleOptions) -> None:
 
     Attach the file to a ticket, or carry it to a machine with kraftool. It has the metadata of each
     node, its settings, listings, the end of the server's log, and doctor's findings. With
-    --bootstrap-controller it also has what the live quorum answers. bundle.json lists all of it, and
-    what could not be had.
+    --bootstrap-controller it also has what the live quorum answers. bundle.json lists all of it,
+    and what could not be had.
 
     Commands that read a PATH read the bundle: kraftool doctor case.zip. They find what they find on
     the nodes. One node is case.zip:node-1, and a file of it case.zip:node-1/PATH. A plan of
@@ -86,8 +86,8 @@ def bundle(options: BundleOptions) -> None:
     and hosts are not masked. Only the owner can read the file.
 
     The nodes need a shell and tar, but not kraftool. The settings that may be secret do not leave
-    the node. A running Kafka is not disturbed. Exits 4 if no node was reached, and 3 if something
-    could not be had.
+    the node. Nothing is changed or locked there, and a running Kafka is not disturbed. Exits 4 if
+    no node was reached, and 3 if something could not be had.
     """
     refuse_mixed(options, options.paths)
     if not options.are_given and not options.paths:
@@ -144,7 +144,7 @@ def bundle(options: BundleOptions) -> None:
 
 def _raise_codes(to: Output, contents: BundleContents, *, has_log_path: bool) -> None:
     """Exit 3 for what is missing, but for server logs that nobody said where they are."""
-    missing = [*contents.missing, *(one for node in contents.nodes for one in node.missing)]
+    missing = [*contents.not_had, *(one for node in contents.nodes for one in node.not_had)]
     if not any(node.directory for node in contents.nodes):
         to.code = ExitCode.UNREACHABLE
     elif any(has_log_path or one.subject != "server logs" for one in missing):

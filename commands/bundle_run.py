@@ -28,13 +28,13 @@ from kraftool.commands.remote_fetch import FetchedNode, why_failed
 from kraftool.commands.remote_nodes import RemoteNode
 from kraftool.commands.remote_transfers import fetched_nodes
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.shown_names import show_as, shown
 from kraftool.repair import collect_file
 from kraftool.repair.collect_file import Collected
 from kraftool.repair.planner import read_quorum
 from kraftool.reports.text.json_document import json_document
 from kraftool.reports.text.words import many
 from kraftool.storage.bundle_files import COLLECT, FILES, FORMAT_VERSION, KIND, MANIFEST
-from kraftool.storage.shown_names import show_as, shown
 from kraftool.storage.source import FileSource
 
 _CHUNK = 1 << 20
@@ -42,7 +42,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleLimits:
-    """How much of each node is in a bundle, in bytes."""
+    """The most that is taken of each node, in bytes."""
 
     metadata: int
     server_logs: int
@@ -59,7 +59,7 @@ class _Copied:
     listing: bytes = b""
     collected: bytes = b""
     server_logs: list[tuple[str, bytes]] = field(default_factory=list)
-    missing: list[NotHad] = field(default_factory=list)
+    not_had: list[NotHad] = field(default_factory=list)
 
 
 Reports = Callable[[Sequence[str]], Iterator[tuple[str, bytes | NotHad]]]
@@ -111,7 +111,7 @@ def make_bundle(
                 for report, content in made
                 if isinstance(content, bytes)
             ),
-            missing=tuple(content for _, content in made if isinstance(content, NotHad)),
+            not_had=tuple(content for _, content in made if isinstance(content, NotHad)),
         )
         written.whole(MANIFEST, b"".join(json_document(contents)))
         return contents
@@ -122,7 +122,7 @@ def _copied(fetched: FetchedNode, folder: Path, copies: ExitStack, seconds: floa
     node, head = fetched.node, fetched.head
     of_node = _Copied(NodeInBundle(name="", source=node.name))
     if fetched.problem:
-        of_node.missing.append(NotHad(subject="files", reason=fetched.problem))
+        of_node.not_had.append(NotHad(subject="files", reason=fetched.problem))
         return of_node
     folder.mkdir(parents=True)
     root = os.path.realpath(folder)
@@ -130,24 +130,24 @@ def _copied(fetched: FetchedNode, folder: Path, copies: ExitStack, seconds: floa
         path = copies.enter_context(node_copy(fetched, folder))
     except (KraftoolError, OSError) as error:
         reason, _ = why_failed(error, root)
-        of_node.missing.append(NotHad(subject="files", reason=reason))
+        of_node.not_had.append(NotHad(subject="files", reason=reason))
         return of_node
     of_node.root, of_node.path = root, path
     of_node.listing = b"\n".join(head.listing) + b"\n"
     of_node.server_logs = list(_server_logs(fetched))
     fetched.file.unlink()
     if node.log_command:
-        of_node.server_logs += _pod_log(node, seconds, of_node.missing)
+        of_node.server_logs += _pod_log(node, seconds, of_node.not_had)
     elif not of_node.server_logs:
         reason = "none was found: name their folder on the node with --server-logs"
-        of_node.missing.append(NotHad(subject="server logs", reason=reason))
+        of_node.not_had.append(NotHad(subject="server logs", reason=reason))
     of_node.part = replace(
         of_node.part,
         directory=head.directory,
         properties=head.properties,
         log_dirs=head.log_dirs,
-        settings=tuple(line.decode("latin-1") for line in head.settings),
-        folders=head.folders,
+        setting_lines=tuple(line.decode("latin-1") for line in head.settings),
+        other_folders=head.folders,
         pipes=head.pipes,
         running=head.running,
         is_changed_meanwhile=fetched.changed,
@@ -164,7 +164,7 @@ def _collect(of_node: _Copied, node: RemoteNode) -> None:
         collected = collect_file.without_prefix(surveyed, of_node.root)
     except (KraftoolError, OSError) as error:
         reason, _ = why_failed(error, of_node.root)
-        of_node.missing.append(NotHad(subject=COLLECT, reason=reason))
+        of_node.not_had.append(NotHad(subject=COLLECT, reason=reason))
         return
     identity = collected.surveys[0].identity
     of_node.part = replace(
@@ -183,7 +183,7 @@ def _server_logs(fetched: FetchedNode) -> Iterator[tuple[str, bytes]]:
 
 
 def _pod_log(
-    node: RemoteNode, seconds: float, missing: list[NotHad]
+    node: RemoteNode, seconds: float, not_had: list[NotHad]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield what the container of a pod logged, and the one before it, if there was one."""
     for name, words in (("container.log", ()), ("previous-container.log", ("--previous",))):
@@ -196,13 +196,13 @@ def _pod_log(
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            missing.append(NotHad(subject=name, reason=f"kubectl logs: {error}"))
+            not_had.append(NotHad(subject=name, reason=f"kubectl logs: {error}"))
             return
         if ran.returncode == 0:
             yield name, ran.stdout
         elif not words:
             lines = ran.stderr.decode("utf-8", "replace").strip().splitlines() or ["it failed"]
-            missing.append(NotHad(subject=name, reason=f"kubectl logs: {lines[-1]}"))
+            not_had.append(NotHad(subject=name, reason=f"kubectl logs: {lines[-1]}"))
 
 
 def _named(copied: Sequence[_Copied]) -> list[_Copied]:
@@ -232,9 +232,9 @@ class _Writing:
 
     def node(self, of_node: _Copied) -> NodeInBundle:
         """Write a node's folder, and return its part with what was written."""
-        part, missing = of_node.part, list(of_node.missing)
+        part, not_had = of_node.part, list(of_node.not_had)
         if not of_node.root:
-            return replace(part, missing=tuple(missing))
+            return replace(part, not_had=tuple(not_had))
         folder = f"{part.name}/"
         files: list[BundledFile] = []
         settings = tuple(self._settings(part))
@@ -255,17 +255,17 @@ class _Writing:
             with self.file.open(_info(name), "w", force_zip64=file.size > 1 << 30) as out:
                 masked = write_masked(file, out, self.masks)
             files.append(BundledFile(path=name, size=file.size, masked_bytes=masked))
-        missing += [
+        not_had += [
             NotHad(
                 subject=file.path,
                 reason=f"it has {many(file.size, 'byte')}, which --most has no room for",
             )
             for file in left_out
         ]
-        return replace(part, settings=settings, files=tuple(files), missing=tuple(missing))
+        return replace(part, setting_lines=settings, files=tuple(files), not_had=tuple(not_had))
 
     def _settings(self, part: NodeInBundle) -> Iterator[str]:
-        lines = [line.encode("latin-1") for line in part.settings]
+        lines = [line.encode("latin-1") for line in part.setting_lines]
         for line in masked_settings(lines) if self.masks is not None else lines:
             yield line.decode("latin-1")
 

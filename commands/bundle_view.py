@@ -16,8 +16,8 @@ def write_contents(to: Output, contents: BundleContents, out: str) -> None:
     """Show what each node gave, what could not be had, and the next command."""
     for node in contents.nodes:
         to.rich(Flow(text(_words(node)), again="  "))
-        _write_missing(to, node.missing)
-    _write_missing(to, contents.missing)
+        _write_missing(to, node.not_had)
+    _write_missing(to, contents.not_had)
     if not out:
         return
     masked = sum(

@@ -30,10 +30,10 @@ from kraftool.commands.text_console import (
     stream_width,
     text_console,
 )
+from kraftool.decoders import shown_names
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.printable import UNSAFE, escape
 from kraftool.reports.text.printable import printable as printable
-from kraftool.storage import shown_names
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -47,6 +47,7 @@ _SECRET = "|".join(
 )
 """Parts of names whose settings keep their values on the node. What may be secret beyond these is
 masked where the settings arrive."""
+_NAME = "[^=:[:space:]]*"
 _OTHERS = " ".join(
     (
         *(name for name in ROOT_FILES if name not in (META_PROPERTIES, BOOTSTRAP_CHECKPOINT)),
@@ -103,10 +104,12 @@ ends=$(server_logs)
 each_end() {{ [ -z "$ends" ] || printf '%s\n' "$ends"; }}
 each_end | sed 's/^/log /'
 """
-_QUORUM_SETTINGS = rf"""[ -d "$p" ] || lines | grep -E '^[[:space:]]*({_KEYS})[[:space:]=:]' | sed 's/^/setting /'
-"""
+_QUORUM_SETTINGS = (
+    rf"""[ -d "$p" ] || lines | grep -E '^[[:space:]]*({_KEYS})[[:space:]=:]' |"""
+    """ sed 's/^/setting /'\n"""
+)
 _SETTINGS = rf"""[ -d "$p" ] || lines | grep -E '^[[:space:]]*[^#![:space:]]' |
-  sed -E 's/^([[:space:]]*[^=:[:space:]]*({_SECRET})[^=:[:space:]]*[[:space:]]*[=:[:space:]]).*/\1{MASK}/' |
+  sed -E 's/^([[:space:]]*{_NAME}({_SECRET}){_NAME}[[:space:]]*[=:[:space:]]).*/\1{MASK}/' |
   sed 's/^/setting /'
 each_directory | while IFS= read -r d; do
   for f in "$d"/* "$d"/.[!.]*; do
@@ -241,7 +244,7 @@ BUNDLE_SCRIPT = _script(bundle=True).encode()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleWish:
-    """What a bundle wants of a node beyond its metadata."""
+    """The wishes of a bundle beyond a node's metadata."""
 
     log_bytes: int
     """Of the server's logs, the newest."""

@@ -1,4 +1,4 @@
-"""What is in a bundle: `bundle.json`, which is also what `kraftool bundle -o json` prints."""
+"""The contents of a bundle: `bundle.json`, which is also what `kraftool bundle -o json` prints."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class NodeInBundle:
     properties: str = ""
     """The path of server.properties; empty if a directory was named."""
     log_dirs: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
+    setting_lines: tuple[str, ...] = ()
     """The lines of server.properties, without the values that may be secret."""
-    folders: tuple[str, ...] = ()
+    other_folders: tuple[str, ...] = ()
     """Folders of topics and others, which are not in the bundle."""
     pipes: tuple[str, ...] = ()
     running: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class NodeInBundle:
     is_changed_meanwhile: bool = False
     """True if Kafka wrote while the files were read."""
     files: tuple[BundledFile, ...] = ()
-    missing: tuple[NotHad, ...] = ()
+    not_had: tuple[NotHad, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,4 +70,4 @@ class BundleContents:
     nodes: tuple[NodeInBundle, ...]
     files: tuple[BundledFile, ...] = ()
     """Reports and answers of the live quorum."""
-    missing: tuple[NotHad, ...] = ()
+    not_had: tuple[NotHad, ...] = ()

@@ -9,7 +9,7 @@ logs which differ still differ.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
@@ -22,7 +22,7 @@ from kraftool.decoders.schema import metadata_record
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk
 from kraftool.reports.explain.log import explain_item
-from kraftool.reports.explain.rows import RAW, ExplainRequest, Row
+from kraftool.reports.explain.rows import ExplainRequest, Row
 from kraftool.storage.source import ByteSource
 
 _ALL = ExplainRequest(units=0)

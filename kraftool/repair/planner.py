@@ -38,8 +38,7 @@ from kraftool.repair.survey import Survey
 from kraftool.repair.surveyed_quorum import surveyed_quorum
 from kraftool.repair.surveying import read_directories
 from kraftool.reports.text.words import listed
-from kraftool.storage.bundle_files import collect_file as collect_file_in
-from kraftool.storage.bundle_files import each_node
+from kraftool.storage.bundle_names import bundle_place, each_node
 from kraftool.storage.paths import directories_of
 
 Progress = Callable[[str, int], None]
@@ -90,7 +89,7 @@ def read_quorum(
     """The surveys of PATHs and collect files, and the logs that can be read. `lost` are nodes whose
     server.properties may lead nowhere."""
     read: list[ReadDirectory] = []
-    paths = [collect_file_in(path, directories_of) or path for path in each_node(paths)]
+    paths = [_collected(path) for path in each_node(paths)]
     missing = [one for path in paths if (one := missing_directory(path)) is not None]
     refuse_missing_directories(missing, lost)
     gone = [one.file for one in missing]
@@ -102,6 +101,15 @@ def read_quorum(
         else:
             read += read_directories(path, now_ms=now_ms, at=at, progress=progress)
     return ReadQuorum.of(with_copies(read), lost=gone)
+
+
+def _collected(path: str) -> str:
+    """The collect file of a bundle's node in the place of that."""
+    if bundle_place(path) is None:
+        return path
+    from kraftool.storage import bundle_files
+
+    return bundle_files.collect_file(path, directories_of) or path
 
 
 def plan_for(request: PlanRequest) -> Plan:

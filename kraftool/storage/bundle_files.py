@@ -1,8 +1,7 @@
 """A bundle: the metadata of several nodes in one ZIP file, read as the directories that they are.
 
-Owns the names in it, the PATHs that lead into it (BUNDLE:NODE, and BUNDLE:NODE/PATH on the node),
-and where its files lie while a command runs. A bundle may be hostile: its sizes are bounded, and
-every file that is written lies in a folder of its own.
+Owns the names in it, and where its files lie while a command runs. A bundle may be hostile: its
+sizes are bounded, and every file that is written lies in a folder of its own.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.shown_names import show_as
+from kraftool.storage.bundle_names import bundle_place
 from kraftool.storage.node_copy import (
     DirectoriesOf,
     NodePlaces,
@@ -21,14 +22,12 @@ from kraftool.storage.node_copy import (
     copy_below,
     locked_as_there,
 )
-from kraftool.storage.shown_names import show_as
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
 
 KIND = "kraftool bundle"
 FORMAT_VERSION = 1
-SUFFIX = ".zip"
 MANIFEST = "bundle.json"
 FILES = "files"
 """The folder of a node in which its files are, each at its path there."""
@@ -67,18 +66,6 @@ class Bundle:
         return self._unpacked[name]
 
 
-def bundle_place(path: str) -> tuple[str, str] | None:
-    """Split a PATH into a bundle and what it names in it; None if it leads to no bundle."""
-    if SUFFIX not in path:
-        return None
-    file, _, within = path.partition(f"{SUFFIX}:")
-    if within and not os.path.lexists(path):
-        file += SUFFIX
-    else:
-        file, within = path, ""
-    return (file, within) if file.endswith(SUFFIX) and _is_zip(file) else None
-
-
 def here(file: str, within: str, directories_of: DirectoriesOf) -> str:
     """The path of a copy of what a PATH names in a bundle. Raises KraftoolError."""
     bundle = opened(file)
@@ -105,18 +92,6 @@ def collect_file(path: str, directories_of: DirectoriesOf) -> str | None:
     root, _ = opened(file).unpacked(name, directories_of)
     copy = os.path.join(os.path.dirname(root), COLLECT)
     return copy if os.path.exists(copy) else None
-
-
-def each_node(paths: Iterable[str]) -> list[str]:
-    """The PATHs with the nodes of a bundle in its place."""
-    expanded = []
-    for path in paths:
-        place = bundle_place(path)
-        if place is None or place[1]:
-            expanded.append(path)
-        else:
-            expanded += [f"{path}:{name}" for name in opened(path).nodes]
-    return expanded
 
 
 @cache
@@ -153,8 +128,8 @@ def _places(node: dict[str, Any], file: str) -> NodePlaces:
         directory=next(iter(paths("directory"))),
         properties=next(iter(paths("properties")), ""),
         log_dirs=paths("logDirs"),
-        settings=tuple(line.encode("latin-1", "replace") for line in texts("settings")),
-        folders=paths("folders"),
+        settings=tuple(line.encode("latin-1", "replace") for line in texts("settingLines")),
+        folders=paths("otherFolders"),
         pipes=paths("pipes"),
         running=paths("running"),
     )
@@ -162,14 +137,6 @@ def _places(node: dict[str, Any], file: str) -> NodePlaces:
 
 def _objects(value: Any) -> Sequence[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _is_zip(file: str) -> bool:
-    try:
-        with open(file, "rb") as opened_file:
-            return opened_file.read(4) == b"PK\3\4"
-    except OSError:
-        return False
 
 
 def _unpack(file: str, node: BundledNode, directories_of: DirectoriesOf) -> tuple[str, str]:

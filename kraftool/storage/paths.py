@@ -17,7 +17,7 @@ from kraftool.decoders import properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
 from kraftool.storage.backup_names import is_backup
-from kraftool.storage.bundle_files import bundle_place, here
+from kraftool.storage.bundle_names import bundle_place
 from kraftool.storage.directory import (
     file_entry,
     likely_directories,
@@ -136,6 +136,8 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
     if is_backup(path):
         return _backup(path)
     if (place := bundle_place(path)) is not None:
+        from kraftool.storage.bundle_files import here
+
         return open_path(here(*place, directories_of), settings_alone=settings_alone)
     if os.path.isdir(path):
         return _directory(path)

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.storage import bundle_files
-from kraftool.storage.bundle_files import MANIFEST, each_node
+from kraftool.storage.bundle_files import MANIFEST
+from kraftool.storage.bundle_names import bundle_place, each_node
 from kraftool.storage.paths import open_path
 from tests.support.bundles import as_new_process, bundle_of
 from tests.support.places import FIXTURES
@@ -77,7 +77,7 @@ def of_node(**members: object) -> Change:
         (of_node(directory="/../../etc"), "no path of a data directory"),
         (of_node(directory=7), "no list of texts"),
         (of_node(logDirs=["/a" * 100]), "cannot be one"),
-        (of_node(folders=["/../x"]), "no path of a data directory"),
+        (of_node(otherFolders=["/../x"]), "no path of a data directory"),
         (of_node(pipes=["relative"]), "cannot be one"),
         (of_node(running="/x"), "no list of texts"),
         (lambda manifest: manifest.update(nodes=[]), "no node"),
@@ -104,7 +104,7 @@ def test_a_file_stays_in_its_folder(good: Path, tmp_path: Path, name: str) -> No
 
 def test_settings_cannot_lead_to_files_of_this_host(good: Path, tmp_path: Path) -> None:
     settings = ["node.id=2", r"log.dirs=/a\,/etc"]
-    change = of_node(properties="/etc/kafka/server.properties", settings=settings)
+    change = of_node(properties="/etc/kafka/server.properties", settingLines=settings)
     assert "files/a, which is not there" in refusal(changed(good, tmp_path, change))
 
 
@@ -156,7 +156,7 @@ def test_a_bundle_is_unpacked_once_and_gone_at_the_end(
     monkeypatch.setattr(atexit, "register", ends.append)
     first, second = (open_path(f"{good}:node-2") for _ in range(2))
     assert first.directory == second.directory
-    assert bundle_files.bundle_place(f"{good}:node-2") == (str(good), "node-2")
+    assert bundle_place(f"{good}:node-2") == (str(good), "node-2")
     assert Path(first.directory).is_dir()
     for end in ends:
         end()

@@ -129,7 +129,7 @@ def test_damage_is_found_in_a_bundle_as_on_the_node(seed: int, tmp_path: Path) -
 
 
 def _findings(path: Path, prefixes: Sequence[str]) -> Iterator[tuple[object, ...]]:
-    from kraftool.storage.shown_names import shown
+    from kraftool.decoders.shown_names import shown
 
     for finding in doctor(path).findings:
         file = shown(finding.file)

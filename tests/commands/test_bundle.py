@@ -105,7 +105,7 @@ def test_a_bundle_has_what_it_lists(case: Path) -> None:
     }
     assert os.stat(case).st_mode & 0o777 == 0o600
     for node in listed["nodes"]:
-        assert [one["subject"] for one in node["missing"]] == ["server logs"]
+        assert [one["subject"] for one in node["notHad"]] == ["server logs"]
 
 
 def test_server_logs_are_asked_for_by_their_folder(kraftool: Run, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_more_metadata_than_asked_for_leaves_out_what_is_superseded(
     file = tmp_path / "case.zip"
     assert kraftool("bundle", data, "--out", file, "--most", "1").code == 3
     [node] = contents(file)["nodes"]
-    left_out = {one["subject"] for one in node["missing"]} - {"server logs"}
+    left_out = {one["subject"] for one in node["notHad"]} - {"server logs"}
     assert str(old) in left_out
     kept = {file["path"].removeprefix(f"node-2/files{data}/") for file in node["files"]}
     newest = max(path.name for path in (data / PARTITION).glob("*.checkpoint"))
@@ -196,7 +196,7 @@ def test_hosts_are_read_with_ssh(
     assert (there["name"], there["source"], nobody["source"]) == ("node-11", "good", "stranger")
     assert len(there["logDirs"]) == 2
     assert nobody["directory"] == ""
-    assert [one["subject"] for one in nobody["missing"]] == ["files"]
+    assert [one["subject"] for one in nobody["notHad"]] == ["files"]
     here = kraftool("doctor", file, "-o", "json").text.replace(f"{file}:node-11", "")
     assert here.replace(str(file), "") == kraftool("doctor", where, "-o", "json").text
 

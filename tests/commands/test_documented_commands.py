@@ -18,6 +18,7 @@ import pytest
 from tests.commands.conftest import Run
 from tests.commands.test_help import EXAMPLES
 from tests.support.backups import PUBLIC_KEY, back_up
+from tests.support.bundles import bundle_of
 from tests.support.documented import Example, Machine, Steps, examples
 from tests.support.places import LOG, ROOT
 from tests.support.ports import HOST, free_ports
@@ -103,6 +104,7 @@ class Hosts:
         for copy in ("/backup/data", "/var/lib/kafka/data", "DIR"):
             self._copy(f"{own}/data", machine, copy)
         back_up(machine.place("/backup/prod"), machine.place("/var/lib/kafka/data"))
+        bundle_of(machine.place("/var/lib/kafka/data"), file=machine.place("case.zip"))
         machine.place("/etc/kraftool/age.pub").write_text(PUBLIC_KEY)
         for file in (LOG, "quorum-state"):
             source = self.fixtures / own / "data/__cluster_metadata-0" / file
@@ -120,6 +122,7 @@ class Hosts:
         machine.program(
             "kubectl",
             f"""[ $1 = get ] && {{ echo '{json.dumps({"items": pods})}'; exit; }}""",
+            "[ $1 = logs ] && exit",
             'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
         )
         return machine

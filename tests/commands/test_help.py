@@ -111,6 +111,7 @@ def _nodes_to_reach(folder: Path) -> str:
         "ssh": ["for each; do command=$each; done", 'exec sh -c "$command"'],
         "kubectl": [
             f"[ $1 = get ] && {{ echo '{json.dumps({'items': [pod]})}'; exit; }}",
+            "[ $1 = logs ] && exit",
             'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
         ],
     }.items():
@@ -213,6 +214,7 @@ def test_the_examples_of_the_help_run(
         words = [carried.get(word, word) for word in words[:-1]] + words[-1:]
         if "--out" in words:
             words[-1] = str(tmp_path / f"new-{words[-1]}")
+    words = [str(tmp_path / word) if word == "case.zip" else word for word in words]
     if {"--ssh", "--kubectl"} & {*words}:
         monkeypatch.setenv("PATH", _nodes_to_reach(tmp_path))
     if node.words == ("exporter",):  # it would serve until it is stopped

@@ -12,9 +12,10 @@ from kraftool.commands.bundle_run import BundleLimits, make_bundle
 from kraftool.commands.output import Output
 from kraftool.commands.remote_nodes import local_nodes
 from kraftool.commands.remote_script import BundleWish
+from kraftool.decoders import shown_names
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
-from kraftool.storage import bundle_files, shown_names
+from kraftool.storage import bundle_files
 
 NO_LOGS = BundleWish(log_bytes=1 << 20, server_logs="/nowhere")
 

@@ -19,7 +19,7 @@ from kraftool.reports.findings.finding import Finding
 from kraftool.reports.voters.judged_directory import JudgedDirectory, relevant
 from kraftool.reports.voters.settings_rules import unusable_settings
 from kraftool.storage import witness_marker
-from kraftool.storage.bundle_files import each_node
+from kraftool.storage.bundle_names import each_node
 from kraftool.storage.entry import EntryProblem
 from kraftool.storage.paths import Location, LocationKind, open_path
 

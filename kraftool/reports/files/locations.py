@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.storage.bundle_files import each_node
+from kraftool.storage.bundle_names import each_node
 from kraftool.storage.entry import EntryProblem
 from kraftool.storage.paths import Location, open_path
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from kraftool.storage.shown_names import shown
+from kraftool.decoders.shown_names import shown
 
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"

@@ -41,6 +41,7 @@ ELSEWHERE = {
 CODES = {
     "kraftool dump-log /var/lib/kafka/data --follow": 130,
     "kraftool simulate-election node-1/data node-2/data node-3/data --down 2 --wipe 3": 1,
+    "kraftool simulate-election case.zip": 1,
 }
 """Exit codes other than 0: a finding in these directories, or Ctrl-C."""
 INTERRUPTED = {

@@ -6,7 +6,7 @@ VENV         := .venv
 BIN          := $(VENV)/bin
 EXTRAS       := compression arrow spark backup serve dev
 LOCK         := requirements-dev.lock
-DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
+DEMO          = build/demo
 SEEDS        ?= 0..10000
 ROUNDS       ?= 200
 KAFKA        ?= 4.3.0
@@ -44,11 +44,14 @@ PYTHON       ?= $(shell for p in $(CANDIDATES); do \
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed  ## set up, and dump a data directory of a real Kafka controller
-	@echo '$$ kraftool dump $(DEMO_FIXTURE)'
-	@$(KRAFTOOL) dump $(DEMO_FIXTURE)
+demo: $(VENV)/.installed  ## set up, unpack a quorum of real Kafka into build/demo, and check it
+	@rm -rf $(DEMO)
+	@$(KRAFTOOL) demo $(DEMO)
 	@echo
-	@echo 'Your own: $(KRAFTOOL) dump /path/to/metadata.log.dir   (or a server.properties, a single file, a tar)'
+	@echo '$$ kraftool doctor $(DEMO)'
+	@$(KRAFTOOL) doctor $(DEMO)
+	@echo
+	@echo 'Your own: $(KRAFTOOL) doctor /path/to/metadata.log.dir   (or a server.properties, a single file, a tar)'
 
 # One run of all three targets, which share the workers: a target that waits for Kafka leaves the cores
 # to the others. Each prints its minutes and what it proved.
@@ -130,6 +133,7 @@ fresh: $(VENV)/.installed-dev  ## generated files are what their generators writ
 	@$(BIN)/python -m tools.schemas --check
 	@$(BIN)/python tools/native_id.py --check
 	@$(BIN)/python tools/damage.py --check
+	@$(BIN)/python tools/demo.py --check
 	@$(BIN)/python tools/monitoring.py --check
 	@if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then \
 	  $(BIN)/python tools/catalogue.py --check && $(BIN)/python tools/config_names.py --check && \

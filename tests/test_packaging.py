@@ -119,7 +119,7 @@ def test_every_module_of_the_wheel_is_as_it_is_here(wheel: Path) -> None:
 
 
 def test_the_wheel_has_what_is_not_python(in_wheel: set[str]) -> None:
-    assert "kraftool/py.typed" in in_wheel
+    assert {"kraftool/py.typed", "kraftool/commands/demo.tar.xz"} <= in_wheel
     man = {Path(name).name for name in in_wheel if "/share/man/man1/" in name}
     assert man == {path.name for path in (ROOT / "man").glob("*.1")}
     assert man

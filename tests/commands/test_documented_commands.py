@@ -2,8 +2,8 @@
 
 The directories are those of three controllers and a broker, which real Kafka wrote. Commands that
 ask running nodes run in tests/interop/test_live_reports.py, those of the README in
-test_docs.py, those of the help in test_help.py, and pipelines in
-tests/spark/test_documented_pipelines.py.
+test_docs.py, those of the tutorial in test_tutorial.py, those of the help in test_help.py, and
+pipelines in tests/spark/test_documented_pipelines.py.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def shown(document: Path, *, pipelines: bool) -> list[Example]:
 
 
 WITH_COMMANDS = [
-    path.name for path in sorted((ROOT / "docs").glob("*.md")) if shown(path, pipelines=False)
+    path.name
+    for path in sorted((ROOT / "docs").glob("*.md"))
+    if path.name != "tutorial.md" and shown(path, pipelines=False)
 ]
 
 

@@ -80,7 +80,8 @@ test-minutes: $(VENV)/.installed-dev  ## the tests, and then what they cost: min
 test-count: $(VENV)/.installed-dev  ## the number of tests
 	@$(BIN)/python -m pytest --collect-only -q | tail -1
 
-picture: $(VENV)/.installed-dev  ## draw the dashboard's picture in docs/ again, with the real dashboard
+picture: $(VENV)/.installed-dev  ## draw the dashboard's pictures in docs/ again, with the real dashboard
+	@$(BIN)/python -m tools.pictures
 	@KRAFTOOL_SNAPSHOTS=write $(BIN)/python -m pytest -q tests/tui/test_quorum_screen.py -k picture_of_the_docs
 
 check: fresh lint crates  ## what CI checks in addition to the tests

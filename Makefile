@@ -6,6 +6,8 @@ VENV         := .venv
 BIN          := $(VENV)/bin
 EXTRAS       := compression arrow spark backup serve dev
 LOCK         := requirements-dev.lock
+SITE_VENV    ?= .venv-site
+SITE_LOCK    := docs/site/requirements.lock
 DEMO          = build/demo
 SEEDS        ?= 0..10000
 ROUNDS       ?= 200
@@ -251,7 +253,10 @@ lock: $(VENV)/.made  ## write requirements-dev.lock: the newest versions that py
 	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --upgrade --universal \
 	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  $(EXTRAS:%=--extra %) pyproject.toml --output-file $(LOCK)
-	@git --no-pager diff --stat -- $(LOCK)
+	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --upgrade --universal \
+	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --constraint $(LOCK) \
+	  pyproject.toml docs/site/requirements.in --output-file $(SITE_LOCK)
+	@git --no-pager diff --stat -- $(LOCK) $(SITE_LOCK)
 
 newest:  ## make check and quick with the newest versions instead of the locked ones, in .venv-newest
 	@rm -f .venv-newest/.installed-dev
@@ -274,9 +279,18 @@ package: $(VENV)/.installed-dev  ## sdist and wheels into dist/: one with the na
 wheel: package  ## the same, and try each wheel in an empty environment
 	@$(BIN)/python tools/try_wheels.py dist
 
+site: $(SITE_VENV)/.installed  ## build the site into build/site, and check its links; only the set-up needs a network
+	@PYTHONPATH=. $(SITE_VENV)/bin/python tools/build_site.py build/site
+
 clean:  ## remove what make wrote
-	rm -rf $(VENV) .venv-newest build dist *.egg-info $(CRATES)/target decoders/_native.*.so .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-newest $(SITE_VENV) build dist *.egg-info $(CRATES)/target decoders/_native.*.so .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(SITE_VENV)/.installed: $(SITE_LOCK)
+	@echo 'Installing Sphinx and what kraftool needs into $(SITE_VENV) (once; a minute)'
+	@$(PYTHON) -m venv --clear $(SITE_VENV)
+	@$(SITE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(SITE_LOCK)
+	@touch $@
 
 # The stamps make both set-ups happen once, and again when pyproject.toml changes.
 $(VENV)/.made:

@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 
 from kraftool.commands.exit_code import ExitCode
-from tools import demo
+from tests.support.places import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import demo
 
 Run = Callable[..., Any]
 

@@ -38,6 +38,7 @@ ELSEWHERE = {
 }
 """What requires more than this machine has, and the tests that run it."""
 CODES = {
+    "kraftool doctor /etc/kafka/server.properties": 1,
     "kraftool dump-log /var/lib/kafka/data --follow": 130,
     "kraftool simulate-election node-1/data node-2/data node-3/data --down 2 --wipe 3": 1,
 }

@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
+from textwrap import dedent
 from threading import Timer
 
 from tests.support.places import ROOT
@@ -51,7 +52,7 @@ class Example:
 def _blocks(text: str) -> list[str]:
     fenced = [body for language, body in _FENCED.findall(text) if language in ("", "sh")]
     indented = _INDENTED.findall(_FENCED.sub("", text))
-    return fenced + [re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in indented]
+    return fenced + [dedent(block) for block in indented]
 
 
 def examples(document: Path) -> list[Example]:

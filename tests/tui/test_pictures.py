@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-from tools import pictures
+from tests.support.places import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import pictures
 
 pytestmark = pytest.mark.tui
 

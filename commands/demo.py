@@ -11,7 +11,7 @@ from kraftool.commands.options import Color, Debug, Quiet
 from kraftool.commands.output import ColorWhen, Output, printable
 from kraftool.decoders.errors import KraftoolError
 
-ARCHIVE = "demo.tar.xz"
+ARCHIVE = "demo.tar.gz"
 """Beside this module; tools/demo.py writes it."""
 
 

@@ -1,14 +1,16 @@
-"""Writes commands/demo.tar.xz: the quorum that `kraftool demo` unpacks.
+"""Writes commands/demo.tar.gz: the quorum that `kraftool demo` unpacks.
 
     python tools/demo.py            # write
     python tools/demo.py --check    # fail if it does not have the files of the fixture
 
 Owns which files of the fixture are shipped: all but the folders of topics that were deleted. The
-check compares the files and not the archive, which differs from one liblzma to the next.
+check compares the files and not the archive, which differs from one zlib to the next. It is no .xz:
+many a Python is built without liblzma.
 """
 
 from __future__ import annotations
 
+import gzip
 import io
 import sys
 import tarfile
@@ -16,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURE = ROOT / "fixtures" / "kafka-4.3.0" / "upgrade"
-TARGET = ROOT / "commands" / "demo.tar.xz"
+TARGET = ROOT / "commands" / "demo.tar.gz"
 
 
 def files() -> dict[str, bytes]:
@@ -29,14 +31,17 @@ def files() -> dict[str, bytes]:
 
 
 def archive(contents: dict[str, bytes]) -> bytes:
-    """Return the files as an archive without times and owners, the same in each run."""
+    """Return the files as an archive without times and owners, the same in each run.
+
+    Files of the same name follow one another, as those of several nodes are alike.
+    """
     written = io.BytesIO()
-    with tarfile.open(fileobj=written, mode="w:xz", preset=9, format=tarfile.USTAR_FORMAT) as tar:
-        for name, data in contents.items():
+    with tarfile.open(fileobj=written, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in sorted(contents, key=lambda name: (name.rpartition("/")[2], name)):
             member = tarfile.TarInfo(name)
-            member.size = len(data)
-            tar.addfile(member, io.BytesIO(data))
-    return written.getvalue()
+            member.size = len(contents[name])
+            tar.addfile(member, io.BytesIO(contents[name]))
+    return gzip.compress(written.getvalue(), mtime=0)
 
 
 def unpacked(data: bytes) -> dict[str, bytes]:

@@ -31,7 +31,7 @@ def test_a_stale_archive_fails_the_check(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "argv", ["demo.py", "--check"])
     assert demo.main() == 0
     monkeypatch.setattr(demo, "ROOT", tmp_path)
-    monkeypatch.setattr(demo, "TARGET", tmp_path / "demo.tar.xz")
+    monkeypatch.setattr(demo, "TARGET", tmp_path / "demo.tar.gz")
     demo.TARGET.write_bytes(demo.archive({"node-1/data/meta.properties": b""}))
     assert demo.main() == 1
 

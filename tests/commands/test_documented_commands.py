@@ -1,9 +1,9 @@
 """Every command that the docs show runs as it is written there, and exits as it should.
 
 The directories are those of three controllers and a broker, which real Kafka wrote. Commands that
-ask running nodes run in tests/interop/test_live_reports.py, those of the README in
-test_docs.py, those of the tutorial in test_tutorial.py, those of the help in test_help.py, and
-pipelines in tests/spark/test_documented_pipelines.py.
+ask running nodes run in tests/interop/test_live_reports.py, those of the README and the tutorial in
+test_tutorial.py, those of the help in test_help.py, and pipelines in
+tests/spark/test_documented_pipelines.py.
 """
 
 from __future__ import annotations

@@ -84,7 +84,6 @@ test-count: $(VENV)/.installed-dev  ## the number of tests
 
 picture: $(VENV)/.installed-dev  ## draw the dashboard's pictures in docs/ again, with the real dashboard
 	@$(BIN)/python -m tools.pictures
-	@KRAFTOOL_SNAPSHOTS=write $(BIN)/python -m pytest -q tests/tui/test_quorum_screen.py -k picture_of_the_docs
 
 check: fresh lint crates  ## what CI checks in addition to the tests
 

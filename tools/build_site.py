@@ -51,7 +51,7 @@ def page(name: str, text: str) -> str:
         parts[number] = _CODE.sub(_linked, _FILE_NAME.sub(r"[]\1", words))
     text = "".join(parts)
     if name == "watch.md":
-        for view in VIEWS:
+        for view in VIEWS[1:]:
             picture = f"![The view {view.title}]({PICTURES}/{view.name}.svg)"
             text = text.replace(f"\n## {view.title}\n", f"\n## {view.title}\n\n{picture}\n", 1)
     return text.replace(ISSUES_MARK, site_pages.known_issues())

@@ -1,6 +1,6 @@
-"""Writes pictures of the dashboard as SVG: one that moves, and each view for the site.
+"""Writes pictures of the dashboard as SVG: those of the documents, and each view for the site.
 
-    python -m tools.pictures    # write docs/leader-killed.svg
+    python -m tools.pictures    # write docs/leader-killed.svg and docs/watch-quorum.svg
 
 Owns the way from screens to one small file that needs no script and no font of a server. What does
 not change from one screen to the next is drawn once; CSS shows and hides the rest. The screens are
@@ -21,7 +21,7 @@ from tests.tui.dashboards import Still, app_of, dashboard, settled
 from tests.tui.recording import Replayed, pictures
 
 ROOT = Path(__file__).resolve().parent.parent
-MOVING = ROOT / "docs" / "leader-killed.svg"
+DOCS = ROOT / "docs"
 SIZE = (110, 24)
 TITLE = "kraftool watch"
 FRAME_S = 0.9
@@ -168,7 +168,7 @@ def words(svg: str) -> list[str]:
 
 
 async def _replayed(name: str) -> list[str]:
-    """The screens of a recording, without those that only count milliseconds."""
+    """The screens of a recording."""
     given = pictures(name)
     watcher, screens = Replayed(given), []
     async with dashboard(watcher, "quorum", SIZE) as pilot:
@@ -180,9 +180,10 @@ async def _replayed(name: str) -> list[str]:
     return screens
 
 
-def leader_killed() -> str:
-    """Return the moving picture."""
-    return picture(asyncio.run(_replayed("leader-killed")))
+def of_documents() -> dict[str, str]:
+    """Return the pictures of the documents by their names: how a leader is killed, and the end."""
+    screens = asyncio.run(_replayed("leader-killed"))
+    return {"leader-killed.svg": picture(screens), "watch-quorum.svg": picture(screens[-1:])}
 
 
 async def _view(name: str, quorum: Path) -> str:
@@ -192,18 +193,17 @@ async def _view(name: str, quorum: Path) -> str:
 
 
 def views(quorum: Path) -> dict[str, str]:
-    """Return a picture of each view by its name. `quorum` is what `kraftool demo` unpacked.
+    """Return a picture of each view that reads directories, here those that `demo` unpacks.
 
-    Only the first view shows nodes that answer, and so it is one of the recording.
+    The first view is of nodes that answer: docs/watch-quorum.svg shows it.
     """
-    found = {}
-    for view in VIEWS:
-        if view.name == "quorum":
-            found[view.name] = picture(asyncio.run(_replayed("healthy"))[-1:])
-        else:
-            found[view.name] = picture([asyncio.run(_view(view.name, quorum))])
-    return found
+    return {
+        view.name: picture([asyncio.run(_view(view.name, quorum))])
+        for view in VIEWS
+        if view.name != "quorum"
+    }
 
 
 if __name__ == "__main__":
-    MOVING.write_text(leader_killed(), encoding="utf-8")
+    for name, svg in of_documents().items():
+        (DOCS / name).write_text(svg, encoding="utf-8")

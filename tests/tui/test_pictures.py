@@ -24,13 +24,15 @@ SCREEN = """<svg viewBox="0 0 100 50">
 """
 
 
-def test_the_moving_picture_shows_what_the_dashboard_shows() -> None:
-    committed = pictures.MOVING.read_text()
-    assert pictures.words(committed) == pictures.words(pictures.leader_killed()), "make picture"
-    assert len(committed) < 400_000
-    assert "url(" not in committed
-    assert "<script" not in committed
-    assert committed.count("http") == committed.count('xmlns="http://www.w3.org/2000/svg"') == 1
+def test_the_pictures_of_the_documents_show_what_the_dashboard_shows() -> None:
+    for name, now in pictures.of_documents().items():
+        committed = (pictures.DOCS / name).read_text()
+        assert pictures.words(committed) == pictures.words(now), "make picture"
+        assert len(committed) < 400_000
+        assert "url(" not in committed
+        assert "<script" not in committed
+        assert committed.count("http") == 1, "the name of SVG"
+        assert ("@keyframes" in committed) is (name == "leader-killed.svg")
 
 
 def test_what_stays_is_drawn_once_and_what_changes_is_shown_in_its_time() -> None:

@@ -20,6 +20,7 @@ from kraftool.commands.command_tree import CommandNode, walk
 from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.help_text import PROGRAM, keeps_its_lines, read_help
 from kraftool.reports.doctor.explain import Explanation, explain
+from kraftool.reports.findings.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS, FINDINGS = "reference/commands", "reference/findings"
@@ -157,6 +158,12 @@ def finding_page(kind: Explanation) -> str:
         f"**{kind.severity.value.capitalize()}**, unless a case differs. {_shown_by(area)}",
         f"## Meaning\n\n{escaped(kind.meaning)}",
     ]
+    if KINDS[kind.code].keeps_from_starting:
+        parts.append(
+            "**Kafka exits when it starts on a directory with this**, unless a case differs."
+        )
+    if KINDS[kind.code].stops_controller:
+        parts.append("**Kafka starts, and exits as soon as its controller reads this.**")
     if kind.note:
         parts.append(escaped(kind.note))
     if kind.advice:

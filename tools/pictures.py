@@ -45,7 +45,7 @@ text{{font:20px ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,mono
 text{{white-space:pre}}rect{{shape-rendering:crispEdges}}
 {rules}
 </style>
-<rect fill="#14171d" x="1" y="1" width="{right}" height="{bottom}" rx="8"/>
+<rect fill="#14171d" stroke="#3a404c" x="1" y="1" width="{right}" height="{bottom}" rx="8"/>
 <g transform="translate(26,22)"><circle r="7" fill="#ff5f57"/>
 <circle cx="22" r="7" fill="#febc2e"/><circle cx="44" r="7" fill="#28c840"/></g>
 <text x="{middle}" y="27" fill="#c5c8c6" text-anchor="middle">{title}</text>

@@ -244,6 +244,15 @@ monitoring: $(VENV)/.installed-dev  ## write alert rules and the dashboard, and 
 	@$(BIN)/python tools/monitoring.py
 	@sh tools/check_monitoring.sh $(VENV)/monitoring $(BIN)/python
 
+site: $(SITE_VENV)/.installed  ## build the site into build/site, and check its links; only the set-up needs a network
+	@PYTHONPATH=. $(SITE_VENV)/bin/python tools/build_site.py build/site
+
+$(SITE_VENV)/.installed: $(SITE_LOCK)
+	@echo 'Installing Sphinx and what kraftool needs into $(SITE_VENV) (once; a minute)'
+	@$(PYTHON) -m venv --clear $(SITE_VENV)
+	@$(SITE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(SITE_LOCK)
+	@touch $@
+
 hooks: $(VENV)/.installed-dev  ## let git run ruff before each commit, and make lint before each push
 	@$(BIN)/pre-commit install
 
@@ -278,18 +287,10 @@ package: $(VENV)/.installed-dev  ## sdist and wheels into dist/: one with the na
 wheel: package  ## the same, and try each wheel in an empty environment
 	@$(BIN)/python tools/try_wheels.py dist
 
-site: $(SITE_VENV)/.installed  ## build the site into build/site, and check its links; only the set-up needs a network
-	@PYTHONPATH=. $(SITE_VENV)/bin/python tools/build_site.py build/site
-
 clean:  ## remove what make wrote
-	rm -rf $(VENV) .venv-newest $(SITE_VENV) build dist *.egg-info $(CRATES)/target decoders/_native.*.so .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-newest build dist *.egg-info $(CRATES)/target decoders/_native.*.so .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
-
-$(SITE_VENV)/.installed: $(SITE_LOCK)
-	@echo 'Installing Sphinx and what kraftool needs into $(SITE_VENV) (once; a minute)'
-	@$(PYTHON) -m venv --clear $(SITE_VENV)
-	@$(SITE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(SITE_LOCK)
-	@touch $@
+	rm -rf $(SITE_VENV)
 
 # The stamps make both set-ups happen once, and again when pyproject.toml changes.
 $(VENV)/.made:

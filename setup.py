@@ -12,9 +12,20 @@ from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
 
 MODULE = "kraftool.decoders._native"
 CRATE = "decoders/native/binding/Cargo.toml"
+
+
+class BuildPy(build_py):
+    """Writes the site's address into the package, if KRAFTOOL_SITE names one."""
+
+    def run(self) -> None:
+        super().run()
+        if (site := os.environ.get("KRAFTOOL_SITE")) and not self.editable_mode:
+            address = Path(self.build_lib, "kraftool", "commands", "site.txt")
+            address.write_text(f"{site.rstrip('/')}\n", encoding="utf-8")
 
 
 class BdistWheel(bdist_wheel):
@@ -54,6 +65,6 @@ def extensions() -> list[object]:
 
 setup(
     rust_extensions=extensions(),
-    cmdclass={"bdist_wheel": BdistWheel},
+    cmdclass={"bdist_wheel": BdistWheel, "build_py": BuildPy},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

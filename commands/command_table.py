@@ -41,6 +41,7 @@ SECTIONS = {
         "format": "Format the directories of a node",
         "storage": "Format directories, and show how they are formatted",
         "node": "Run a node of a quorum",
+        "demo": "Unpack a small quorum, to try kraftool on",
     },
     "Fleet": {
         "pipeline": "Audit, export and follow many directories with Spark",

@@ -424,6 +424,9 @@ COMMANDS = {
         (('-r', '--release-version'), 'Start with the feature levels of this release, such as 3.9 (default: the newest that Kafka 4.3 and 4.4 accept).', _14, False),
         _metrics_listen, _shutdown_timeout, _log_format, _cut_damaged_log, _dry_run_3, _color, _quiet, _debug, _help,
     ),
+    'demo': (
+        _color, _quiet, _debug, _help,
+    ),
     'pipeline': (
         _help,
     ),

@@ -1,8 +1,8 @@
 """Every command that the docs show runs as it is written there, and exits as it should.
 
 The directories are those of three controllers and a broker, which real Kafka wrote. Commands that
-ask running nodes run in tests/interop/test_live_reports.py, those of the README in
-test_docs.py, those of the help in test_help.py, and pipelines in
+ask running nodes run in tests/interop/test_live_reports.py, those of the README and the tutorial in
+test_tutorial.py, those of the help in test_help.py, and pipelines in
 tests/spark/test_documented_pipelines.py.
 """
 
@@ -39,6 +39,7 @@ ELSEWHERE = {
 }
 """What requires more than this machine has, and the tests that run it."""
 CODES = {
+    "kraftool doctor /etc/kafka/server.properties": 1,
     "kraftool dump-log /var/lib/kafka/data --follow": 130,
     "kraftool simulate-election node-1/data node-2/data node-3/data --down 2 --wipe 3": 1,
     "kraftool simulate-election case.zip": 1,
@@ -73,7 +74,9 @@ def shown(document: Path, *, pipelines: bool) -> list[Example]:
 
 
 WITH_COMMANDS = [
-    path.name for path in sorted((ROOT / "docs").glob("*.md")) if shown(path, pipelines=False)
+    path.name
+    for path in sorted((ROOT / "docs").glob("*.md"))
+    if path.name != "tutorial.md" and shown(path, pipelines=False)
 ]
 
 

@@ -201,6 +201,7 @@ def test_the_examples_of_the_help_run(
         log_dir = tmp_path / "new" if "format" in words else ours
         words = [_server(tmp_path, log_dir) if word == SERVER else word for word in words]
     words = [word.replace("/data/tables", str(tmp_path / "tables")) for word in words]
+    words = [word.replace("/tmp/quorum", str(tmp_path / "quorum")) for word in words]
     if node.words[:1] == ("backup",):
         back_up(tmp_path / "prod", ours)
         words = [re.sub("/backup/prod|s3://backups/prod", f"{tmp_path}/prod", w) for w in words]

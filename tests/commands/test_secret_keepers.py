@@ -55,8 +55,13 @@ SHOWN_BY = {
         "quorum upgrade",
     },
 }
-HAVE_NONE = {"storage feature-dependencies", "storage random-uuid", "storage version-mapping"}
-"""They read nothing."""
+HAVE_NONE = {
+    "demo",
+    "storage feature-dependencies",
+    "storage random-uuid",
+    "storage version-mapping",
+}
+"""They read nothing of a user's."""
 
 
 def test_every_command_has_one() -> None:

@@ -20,7 +20,7 @@ from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.picture import Picture
 from kraftool.watching.poll_history import Remembering
 from tests.client.views import without_controller
-from tests.tui.dashboards import ROOT, press, settled
+from tests.tui.dashboards import press, settled
 from tests.tui.recording import Replayed, pictures, views
 from tests.tui.snapshots import assert_snapshot, screen
 
@@ -61,15 +61,6 @@ def test_it_looks_as_it_did(name: str, theme: str, size: tuple[int, int]) -> Non
         assert_snapshot(app, f"quorum-{name}-{short}-{size[0]}x{size[1]}")
 
     _over([pictures(name)[-1]], steps, theme=theme, size=size)
-
-
-def test_the_picture_of_the_docs_is_what_it_shows() -> None:
-    """KRAFTOOL_SNAPSHOTS=write draws it again."""
-
-    async def steps(app: WatchApp, _: Pilot[None]) -> None:
-        assert_snapshot(app, "watch-quorum", ROOT / "docs")
-
-    _over([pictures("leader-killed")[-1]], steps, size=(120, 24))
 
 
 def test_directories_look_as_they_did(fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

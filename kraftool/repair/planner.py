@@ -105,11 +105,12 @@ def read_quorum(
 
 def _collected(path: str) -> str:
     """The collect file of a bundle's node in the place of that."""
-    if bundle_place(path) is None:
+    place = bundle_place(path)
+    if place is None:
         return path
     from kraftool.storage import bundle_files
 
-    return bundle_files.collect_file(path, directories_of) or path
+    return bundle_files.collect_file(*place, directories_of) or path
 
 
 def plan_for(request: PlanRequest) -> Plan:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.shown_names import show_as
-from kraftool.storage.bundle_names import bundle_place
 from kraftool.storage.node_copy import (
     DirectoriesOf,
     NodePlaces,
@@ -81,13 +80,8 @@ def here(file: str, within: str, directories_of: DirectoriesOf) -> str:
     return copy_below(root, rest) if slash and rest else path
 
 
-def collect_file(path: str, directories_of: DirectoriesOf) -> str | None:
-    """The path of the collect file of a bundle's node; None if the PATH leads to no bundle, or to a
-    node without one."""
-    place = bundle_place(path)
-    if place is None:
-        return None
-    file, within = place
+def collect_file(file: str, within: str, directories_of: DirectoriesOf) -> str | None:
+    """The path of the collect file of a bundle's node; None for a node without one."""
     name = within.partition("/")[0] or next(iter(opened(file).nodes), "")
     root, _ = opened(file).unpacked(name, directories_of)
     copy = os.path.join(os.path.dirname(root), COLLECT)

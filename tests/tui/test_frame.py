@@ -38,7 +38,7 @@ from kraftool.watching.export import Memory
 from kraftool.watching.sources import Sources
 from tests.tui.dashboards import press, settled, told
 from tests.tui.recording import Replayed, pictures
-from tests.tui.snapshots import assert_snapshot, screen
+from tests.tui.screens import assert_snapshot, screen
 
 pytestmark = pytest.mark.tui
 Steps = Callable[[WatchApp, Pilot[None]], Awaitable[None]]

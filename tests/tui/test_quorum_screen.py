@@ -22,7 +22,7 @@ from kraftool.watching.poll_history import Remembering
 from tests.client.views import without_controller
 from tests.tui.dashboards import press, settled
 from tests.tui.recording import Replayed, pictures, views
-from tests.tui.snapshots import assert_snapshot, screen
+from tests.tui.screens import assert_snapshot, screen
 
 pytestmark = pytest.mark.tui
 

@@ -16,10 +16,10 @@ from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig
 if TYPE_CHECKING:
     from kraftool.reports.findings.finding import Finding
     from kraftool.reports.findings.mutes import FindingFilter
-    from kraftool.watching.checkup import MetadataHealth
     from kraftool.watching.judging import Statement
     from kraftool.watching.picture import Picture
     from kraftool.watching.quorum import QuorumReport
+    from kraftool.watching.safety import MetadataHealth
     from kraftool.watching.sources import Sources
 
 
@@ -155,7 +155,7 @@ def _print(
 
     picture = asyncio.run(poll())
     metadata, found = _metadata(sources, picture)
-    report = of_directories(quorum_report(picture), sources.directories)
+    report = of_directories(quorum_report(picture, metadata), sources.directories)
     every: tuple[Finding | Statement, ...] = (*report.statements, *found)
     chosen = left_out.sorted(every, _finding_of)
     findings = tuple(value for value in chosen.kept if isinstance(value, Finding))

@@ -18,8 +18,8 @@ from kraftool.commands.node_running import (
     output_of,
     run_to_end,
 )
-from kraftool.commands.options import Color, Debug, Quiet
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import ScreenOptions
+from kraftool.commands.output import Output
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig
@@ -35,6 +35,7 @@ class RoleOption(StrEnum):
 
 
 def run(
+    *,
     config: Annotated[
         str, Option("--config", "-c", metavar="FILE", help="server.properties of the node.")
     ],
@@ -66,9 +67,7 @@ def run(
     dry_run: Annotated[
         bool, Option("--dry-run", help="Show what would run. Write and send nothing.")
     ] = False,
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: ScreenOptions,
 ) -> None:
     """Run a voter or an observer among Kafka's controllers.
 
@@ -104,7 +103,7 @@ def run(
     from kraftool.node.identity import NotStarted, QuorumRole, read_identity
     from kraftool.node.options import NodeOptions
 
-    to = output_of(log_format, Output(color=color, quiet=quiet))
+    to = output_of(log_format, printing.open())
     if role is RoleOption.OBSERVER and witness:
         raise UsageError(
             "an observer does not vote, but a witness does", hint="drop one of the two"

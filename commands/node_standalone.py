@@ -17,11 +17,12 @@ from kraftool.commands.node_running import (
     output_of,
     run_to_end,
 )
-from kraftool.commands.options import Color, Debug, Quiet
-from kraftool.commands.output import ColorWhen, Output, printable
+from kraftool.commands.options import ScreenOptions
+from kraftool.commands.output import printable
 
 
 def standalone(
+    *,
     directory: Annotated[
         str, Argument(metavar="DIR", help="An empty directory, or one from an earlier run.")
     ],
@@ -50,9 +51,7 @@ def standalone(
     dry_run: Annotated[
         bool, Option("--dry-run", help="Show what would run. Write and send nothing.")
     ] = False,
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: ScreenOptions,
 ) -> None:
     """Run the only controller of a new cluster.
 
@@ -82,7 +81,7 @@ def standalone(
     )
     from kraftool.storage.format_levels import FormatImpossible
 
-    to = output_of(log_format, Output(color=color, quiet=quiet))
+    to = output_of(log_format, printing.open())
     endpoint = endpoint_of(listen or "127.0.0.1:9093", "--listen")
     metrics = endpoint_of(metrics_listen, "--metrics-listen") if metrics_listen else None
     release = release_version or default_release()

@@ -30,7 +30,8 @@ def unpack(
 
     kraftool recover plan takes the state of a quorum from this directory: so the same cluster comes
     back with an earlier state (docs/restore.md). Kafka starts on it, too. The directory gets a new
-    directory id, and so it does not vote. For a recovery name an id that no node has. If BACKUP is
+    directory id, and so it does not vote. If all controllers are lost, name the id of the node that
+    runs on the directory. To go back to an earlier state, name an id that no node has. If BACKUP is
     a STORE, kraftool takes its newest backup.
 
     Exits 5 if DIR is not empty, or if the backup is not as it was written. Nothing else is changed.

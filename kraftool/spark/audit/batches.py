@@ -1,7 +1,7 @@
 """The batches of clusters as one DataFrame, and where those of one cluster differ.
 
 Owns that the batches of a cluster come to one task in the order of their offsets; `divergence.py`
-locates the ranges. The rows are those of `kraft.batches`. It refuses to collect batches.
+locates the ranges. The rows are those of `kraft.batches`.
 """
 
 from __future__ import annotations

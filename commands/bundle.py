@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
-from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, takes
+from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import Output, printable
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve
+from kraftool.commands.quorum_options import Bootstrap, CommandConfig, LiveOptions, Resolve
 from kraftool.commands.remote_nodes import local_nodes
 from kraftool.commands.remote_options import RemoteOptions, refuse_mixed, remote_nodes
 from kraftool.commands.remote_script import BundleWish
@@ -62,8 +62,16 @@ class BundleOptions(RemoteOptions):
     quiet: Quiet = False
     debug: Debug = False
 
+    @property
+    def quorum(self) -> LiveOptions:
+        """The way to the live quorum, which has the usual time to answer."""
+        return LiveOptions(
+            bootstrap_controller=self.bootstrap_controller,
+            command_config=self.command_config,
+            resolve=self.resolve,
+        )
 
-@takes(BundleOptions)
+
 def bundle(options: BundleOptions) -> None:
     """Collect what explains a failure into one file.
 
@@ -156,47 +164,46 @@ def _reports(
 ) -> Iterator[tuple[str, bytes | NotHad]]:
     """Yield what the live quorum answers, and doctor's report of all of it."""
     from kraftool.bundle.contents import NotHad
-    from kraftool.commands.live_reading import live_quorum, options_again
+    from kraftool.commands.live_reading import live_quorum
     from kraftool.decoders.errors import KraftoolError
     from kraftool.reports.doctor.read import examine, locations_of
     from kraftool.reports.doctor.report import diagnose
     from kraftool.reports.text.json_document import json_document
 
-    access = options.bootstrap_controller, options.command_config, TIMEOUT_S, options.resolve
+    quorum = options.quorum
     if options.bootstrap_controller:
-        yield from _live(to, options)
+        yield from _live(quorum)
     locations, unread = locations_of(paths)
     try:
-        with live_quorum(to, *access, judged=True, shown=lambda view: view.asked) as live:
+        with live_quorum(to, quorum, judged=True, shown=lambda view: view.asked) as live:
             if live is None:
                 examination = examine(locations, unread)
             else:
                 from kraftool.client.live_doctor import examine_live
 
-                again = options_again(*access)
-                examination = examine_live(live, again, locations, unread, lambda name, at: None)
+                examination = examine_live(live, quorum.again, locations, unread, _silent)
             report = diagnose(examination)
         yield "doctor.json", b"".join(json_document(report))
     except KraftoolError as error:
         yield "doctor.json", NotHad(subject="doctor.json", reason=printable(error.message))
 
 
-def _live(to: Output, options: BundleOptions) -> Iterator[tuple[str, bytes | NotHad]]:
+def _silent(name: str, position: int) -> None:
+    """The progress of a report that is one of several."""
+
+
+def _live(quorum: LiveOptions) -> Iterator[tuple[str, bytes | NotHad]]:
     """Yield what `quorum describe` and `quorum health` say."""
     import asyncio
 
     from kraftool.bundle.contents import NotHad
     from kraftool.client.checking import check
     from kraftool.client.quorum_json import describe_document, health_document
-    from kraftool.commands.quorum_options import target
     from kraftool.decoders.errors import KraftoolError
     from kraftool.reports.text.json_document import json_document
 
     try:
-        asked = target(
-            options.bootstrap_controller, options.command_config, TIMEOUT_S, options.resolve
-        )
-        health = asyncio.run(check(asked))
+        health = asyncio.run(check(quorum.target()))
     except KraftoolError as error:
         yield "live", NotHad(subject="the live quorum", reason=printable(error.message))
         return

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 from typer import Argument, Option
 
 from kraftool.commands.exit_code import ExitCode, UsageError
-from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, takes
+from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import Output
 from kraftool.commands.remote_options import (
     SILENCE_S,
@@ -46,7 +46,6 @@ class CollectOptions(RemoteOptions):
     debug: Debug = False
 
 
-@takes(CollectOptions)
 def collect(options: CollectOptions) -> None:
     """Collect from a host what recover plan needs, in one file.
 

@@ -267,7 +267,7 @@ UNIT_MUTANTS = (
     unit_mutant(
         "a manifest names a checkpoint that the disk changed",
         "backup.create",
-        "if _digest(files, path) != sha256:",
+        "if digest_of(files, path) != written:",
         "if False:",
         caught_by="backup/test_interrupted.py",
     ),

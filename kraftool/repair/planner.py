@@ -1,7 +1,7 @@
 """From surveys to a plan: the gravest thing first, the smallest change that mends it.
 
 Owns the order of the questions: is a majority lost, or is single directories' mending enough, or is
-nothing to be done. It refuses to read and to write.
+nothing to be done.
 """
 
 from __future__ import annotations

@@ -172,6 +172,6 @@ def test_the_title_is_red_while_the_leader_runs_no_controller() -> None:
         assert app.palette.good not in styles
         shown = screen(app)
         assert "◌ leader" in shown
-        assert "Node 3 leads, but it runs no controller" in shown
+        assert "✖ Node 3 (ctl-3:9093): it leads" in shown
 
     _over([picture], steps, size=(100, 30))

@@ -1,6 +1,6 @@
 """Sources read from files: a PATH becomes one `JudgedDirectory` for each node that it holds.
 
-A source that cannot be opened is a source with a finding. It refuses to compare sources.
+A source that cannot be opened is a source with a finding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """PATHs opened for commands that take several: one that leads nowhere is a finding.
 
-Owns that the rest is still read. It refuses to read anything itself.
+Owns that the rest is still read.
 """
 
 from __future__ import annotations

@@ -61,6 +61,29 @@ def _faint(app: WatchApp, least: float, where: str, region: Region | None = None
     ]
 
 
+def test_what_is_open_is_painted_anew_in_the_next_theme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    paths = copied(tmp_path, 1, 3)
+    looks = tuple(DirectoryWatch(path).read(60) for path in paths)
+    watcher = Replayed([Picture(at_ms=AT_MS, directories=looks)], Sources(directories=tuple(paths)))
+
+    async def run() -> list[str]:
+        faint: list[str] = []
+        async with dashboard(watcher, "quorum", (120, 40), DARK) as pilot:
+            app = app_of(pilot)
+            for number, view in enumerate(VIEWS, 1):
+                await press(pilot, str(number), "j", "enter", "t")
+                assert app.theme == LIGHT
+                faint += _faint(app, 4.5, view.name)
+                app.theme = DARK
+                await press(pilot, "escape")
+        return faint
+
+    assert asyncio.run(run()) == []
+
+
 @pytest.mark.parametrize(
     ("theme", "least"), [(DARK, 4.5), (LIGHT, 4.5), (COLOUR_BLIND, 4.5), (HIGH_CONTRAST, 7.0)]
 )

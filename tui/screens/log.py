@@ -94,6 +94,7 @@ class LogScreen(PlaceView):
         self._looking: Task | None = None
         """The progress of a search or a filter; None if none runs."""
         self._painter: LogPainter | None = None
+        self._shown: Detail | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="log-title")
@@ -107,7 +108,9 @@ class LogScreen(PlaceView):
     # --- pictures -----------------------------------------------------------------------------
 
     def show(self, picture: Picture) -> None:
-        painter = LogPainter(self.palette)
+        painter, before = LogPainter(self.palette), self._painter
+        if self._shown is not None and before is not None and before.palette is not self.palette:
+            self._show_detail(self._shown)
         sample = picture.history.samples[-1] if picture.history.samples else None
         painter.high_watermark = sample.high_watermark if sample is not None else None
         self._painter = painter
@@ -402,6 +405,7 @@ class LogScreen(PlaceView):
             self.work("detail", lambda: feed.session.opened(row), self._show_detail)
 
     def _show_detail(self, detail: Detail) -> None:
+        self._shown = detail
         self._detail.set_rows(detail_lines(detail, self.palette), 0)
 
     # --- what is said -------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
@@ -16,6 +15,7 @@ from kraftool.commands.quorum_options import Bootstrap, CommandConfig, LiveOptio
 from kraftool.commands.remote_nodes import local_nodes
 from kraftool.commands.remote_options import RemoteOptions, refuse_mixed, remote_nodes
 from kraftool.commands.remote_script import BundleWish
+from kraftool.storage.bundle_names import ODD, SUFFIX, bundle_place
 
 if TYPE_CHECKING:
     from kraftool.bundle.contents import BundleContents, NotHad
@@ -23,22 +23,21 @@ if TYPE_CHECKING:
 _MB = 1_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class BundleOptions(RemoteOptions):
-    """The options of `bundle` as they were written."""
-
-    out: Annotated[str, Option("--out", metavar="FILE", help="New file. Its name ends with .zip.")]
+def bundle(
+    *,
     paths: Annotated[
-        list[str],
+        list[str] | None,
         Argument(
             metavar="PATH",
             help="server.properties of the node, or its data directory.",
             show_default=False,
         ),
-    ] = field(default_factory=list)
-    bootstrap_controller: Bootstrap = ""
-    command_config: CommandConfig = ""
-    resolve: Resolve = None
+    ] = None,
+    out: Annotated[str, Option("--out", metavar="FILE", help="New file. Its name ends with .zip.")],
+    nodes: RemoteOptions,
+    bootstrap_controller: Bootstrap = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
     server_logs: Annotated[
         str,
         Option(
@@ -46,33 +45,21 @@ class BundleOptions(RemoteOptions):
             metavar="PATH",
             help="Folder or file of the server's log on the node (default: as the process says).",
         ),
-    ] = ""
+    ] = "",
     server_log_mb: Annotated[
         int,
         Option("--server-log-mb", metavar="MB", min=1, help="Newest part of the server's log."),
-    ] = 4
+    ] = 4,
     most: Annotated[
-        int,
-        Option("--most", metavar="MB", min=1, help="Most metadata of a node."),
-    ] = 512
+        int, Option("--most", metavar="MB", min=1, help="Most metadata of a node.")
+    ] = 512,
     with_secrets: Annotated[
         bool, Option("--with-secrets", help="Do not mask secrets in logs and snapshots.")
-    ] = False
-    output: PlainOutput = PlainFormat.TABLE
-    quiet: Quiet = False
-    debug: Debug = False
-
-    @property
-    def quorum(self) -> LiveOptions:
-        """The way to the live quorum, which has the usual time to answer."""
-        return LiveOptions(
-            bootstrap_controller=self.bootstrap_controller,
-            command_config=self.command_config,
-            resolve=self.resolve,
-        )
-
-
-def bundle(options: BundleOptions) -> None:
+    ] = False,
+    output: PlainOutput = PlainFormat.TABLE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
     """Collect what explains a failure into one file.
 
     \b
@@ -97,57 +84,68 @@ def bundle(options: BundleOptions) -> None:
     the node. Nothing is changed or locked there, and a running Kafka is not disturbed. Exits 4 if
     no node was reached, and 3 if something could not be had.
     """
-    refuse_mixed(options, options.paths)
-    if not options.are_given and not options.paths:
+    named = paths or []
+    refuse_mixed(nodes, named)
+    if not nodes.are_given and not named:
         raise UsageError("no PATH", hint="name server.properties, or --ssh or --kubectl")
-    if not options.out.endswith(".zip"):
-        raise UsageError(f"{options.out} does not end with .zip", hint="name it so")
-    if os.path.lexists(options.out):
-        hint = "name another file, or remove this one first"
-        raise RefusedError(f"{options.out} exists already", hint=hint)
+    if within := next((path for path in named if bundle_place(path) is not None), ""):
+        raise UsageError(f"{within} is a bundle", hint="name server.properties of a node")
+    _refuse_file(out)
 
     import zipfile
 
     from kraftool.commands.bundle_run import BundleLimits, make_bundle
     from kraftool.commands.bundle_view import write_contents
     from kraftool.commands.new_file import NewFile, unwritable
+    from kraftool.storage.ending import ending_in_order
 
-    to = Output(quiet=options.quiet)
-    wish = BundleWish(log_bytes=options.server_log_mb * _MB, server_logs=options.server_logs)
-    nodes = (
-        remote_nodes(options, options.paths, wish)
-        if options.are_given
-        else local_nodes(options.paths, wish)
+    to = Output(quiet=quiet)
+    wish = BundleWish(log_bytes=server_log_mb * _MB, server_logs=server_logs)
+    asked = remote_nodes(nodes, named, wish) if nodes.are_given else local_nodes(named, wish)
+    quorum = LiveOptions(
+        bootstrap_controller=bootstrap_controller, command_config=command_config, resolve=resolve
     )
-    new = NewFile(options.out)
-    limits = BundleLimits(metadata=options.most * _MB, server_logs=options.server_log_mb * _MB)
+    new = NewFile(out)
+    limits = BundleLimits(metadata=most * _MB, server_logs=server_log_mb * _MB)
     try:
-        with zipfile.ZipFile(new.file, "w") as file:
+        with ending_in_order(), zipfile.ZipFile(new.file, "w") as file:
             contents = make_bundle(
                 to,
-                nodes,
+                asked,
                 file,
                 limits,
-                lambda paths: _reports(to, options, paths),
-                name=options.out,
-                seconds=options.timeout,
-                with_secrets=options.with_secrets,
+                lambda copies: _reports(to, quorum, copies),
+                name=out,
+                seconds=nodes.timeout,
+                with_secrets=with_secrets,
             )
         new.file.close()
     except OSError as error:
         new.discard()
-        raise UsageError(unwritable(options.out, error)) from None
+        raise UsageError(unwritable(out, error)) from None
     arrived = [node for node in contents.nodes if node.directory]
     if arrived:
         new.keep()
     else:
         new.discard()
-    if options.output is PlainFormat.JSON:
+    if output is PlainFormat.JSON:
         to.document(contents)
     else:
-        write_contents(to, contents, options.out if arrived else "")
-    _raise_codes(to, contents, has_log_path=bool(options.server_logs))
+        write_contents(to, contents, out if arrived else "")
+    _raise_codes(to, contents, has_log_path=bool(server_logs))
     to.finish()
+
+
+def _refuse_file(out: str) -> None:
+    """Raise where --out cannot be the name of a bundle."""
+    if not out.endswith(SUFFIX):
+        raise UsageError(f"{out} does not end with {SUFFIX}", hint="name it so")
+    if (odd := ODD.search(out)) is not None:
+        hint = "commands that are shown for the bundle would need it quoted"
+        raise UsageError(f"{out} has {odd[0]!r} in its name", hint=hint)
+    if os.path.lexists(out):
+        hint = "name another file, or remove this one first"
+        raise RefusedError(f"{out} exists already", hint=hint)
 
 
 def _raise_codes(to: Output, contents: BundleContents, *, has_log_path: bool) -> None:
@@ -160,7 +158,7 @@ def _raise_codes(to: Output, contents: BundleContents, *, has_log_path: bool) ->
 
 
 def _reports(
-    to: Output, options: BundleOptions, paths: Sequence[str]
+    to: Output, quorum: LiveOptions, paths: Sequence[str]
 ) -> Iterator[tuple[str, bytes | NotHad]]:
     """Yield what the live quorum answers, and doctor's report of all of it."""
     from kraftool.bundle.contents import NotHad
@@ -170,8 +168,7 @@ def _reports(
     from kraftool.reports.doctor.report import diagnose
     from kraftool.reports.text.json_document import json_document
 
-    quorum = options.quorum
-    if options.bootstrap_controller:
+    if quorum.bootstrap_controller:
         yield from _live(quorum)
     locations, unread = locations_of(paths)
     try:

@@ -6,7 +6,9 @@ else. Judged is what the nodes have; what is masked is masked on the way into th
 
 from __future__ import annotations
 
+import itertools
 import os
+import shutil
 import socket
 import subprocess
 import time
@@ -20,8 +22,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from kraftool import __version__
 from kraftool.bundle.contents import BundleContents, BundledFile, NodeInBundle, NotHad
 from kraftool.bundle.masking import Masks
-from kraftool.bundle.node_files import files_below, fitting, write_masked
-from kraftool.bundle.text_masking import masked_lines, masked_settings
+from kraftool.bundle.node_files import CopiedFile, files_below, fitting, has_log, mask
+from kraftool.bundle.text_masking import is_text, masked_lines, masked_settings
 from kraftool.commands.output import Output
 from kraftool.commands.remote_copy import node_copy
 from kraftool.commands.remote_fetch import FetchedNode, why_failed
@@ -33,6 +35,7 @@ from kraftool.repair import collect_file
 from kraftool.repair.collect_file import Collected
 from kraftool.repair.planner import read_quorum
 from kraftool.reports.text.json_document import json_document
+from kraftool.reports.text.printable import file_text
 from kraftool.reports.text.words import many
 from kraftool.storage.bundle_files import COLLECT, FILES, FORMAT_VERSION, KIND, MANIFEST
 from kraftool.storage.source import FileSource
@@ -48,6 +51,15 @@ class BundleLimits:
     server_logs: int
 
 
+@dataclass(frozen=True, slots=True)
+class _ServerLog:
+    """The newest part of a server's log."""
+
+    name: str
+    text: bytes
+    is_cut: bool
+
+
 @dataclass(slots=True)
 class _Copied:
     """A node whose files lie here, and its part of the bundle."""
@@ -58,7 +70,8 @@ class _Copied:
     """The PATH to read."""
     listing: bytes = b""
     collected: bytes = b""
-    server_logs: list[tuple[str, bytes]] = field(default_factory=list)
+    server_logs: list[_ServerLog] = field(default_factory=list)
+    files: list[CopiedFile] = field(default_factory=list)
     not_had: list[NotHad] = field(default_factory=list)
 
 
@@ -90,14 +103,16 @@ def make_bundle(
             for fetched in arriving:
                 source = fetched.node.name
                 root = os.path.join(os.path.realpath(scratch), str(order[source]), FILES)
-                copied[source] = _copied(fetched, Path(root), copies, seconds)
+                copied[source] = _copied(fetched, Path(root), copies, limits, seconds)
         parts = _named([copied[node.name] for node in nodes])
+        masks = None if with_secrets else Masks(os.urandom(32))
         for part in parts:
             if part.root:
                 show_as(part.root, f"{shown_as}:{part.part.name}")
-        masks = None if with_secrets else Masks(os.urandom(32))
-        written = _Writing(file, masks, limits)
-        made = list(reports([part.path for part in parts if part.path]))
+                _prepare(part, limits, masks)
+        written = _Writing(file, masks)
+        readable = [part for part in parts if part.path and not part.part.is_log_left_out]
+        made = list(reports([part.path for part in readable]))
         contents = BundleContents(
             kind=KIND,
             format_version=FORMAT_VERSION,
@@ -117,7 +132,9 @@ def make_bundle(
         return contents
 
 
-def _copied(fetched: FetchedNode, folder: Path, copies: ExitStack, seconds: float) -> _Copied:
+def _copied(
+    fetched: FetchedNode, folder: Path, copies: ExitStack, limits: BundleLimits, seconds: float
+) -> _Copied:
     """The node's files below the folder, and what else came."""
     node, head = fetched.node, fetched.head
     of_node = _Copied(NodeInBundle(name="", source=node.name))
@@ -134,10 +151,11 @@ def _copied(fetched: FetchedNode, folder: Path, copies: ExitStack, seconds: floa
         return of_node
     of_node.root, of_node.path = root, path
     of_node.listing = b"\n".join(head.listing) + b"\n"
-    of_node.server_logs = list(_server_logs(fetched))
+    of_node.server_logs = list(_server_logs(fetched, limits.server_logs))
     fetched.file.unlink()
     if node.log_command:
-        of_node.server_logs += _pod_log(node, seconds, of_node.not_had)
+        logged = _pod_log(node, seconds, limits.server_logs, of_node.not_had)
+        of_node.server_logs += logged
     elif not of_node.server_logs:
         reason = "none was found: name their folder on the node with --server-logs"
         of_node.not_had.append(NotHad(subject="server logs", reason=reason))
@@ -149,6 +167,7 @@ def _copied(fetched: FetchedNode, folder: Path, copies: ExitStack, seconds: floa
         setting_lines=tuple(line.decode("latin-1") for line in head.settings),
         other_folders=head.folders,
         pipes=head.pipes,
+        dangling=head.dangling,
         running=head.running,
         is_changed_meanwhile=fetched.changed,
     )
@@ -173,18 +192,19 @@ def _collect(of_node: _Copied, node: RemoteNode) -> None:
     of_node.collected = collect_file.encode(collect_file.with_origin(collected, node.origin))
 
 
-def _server_logs(fetched: FetchedNode) -> Iterator[tuple[str, bytes]]:
+def _server_logs(fetched: FetchedNode, most: int) -> Iterator[_ServerLog]:
     """Yield the ends of the server's logs, which came before the tar stream."""
     position = 0
     with FileSource(str(fetched.file)) as source:
         for path, size in fetched.head.logs:
-            yield os.path.basename(path), source.read_at(position, size).rstrip(b"\0")
+            text = source.read_at(position, size).rstrip(b"\0")
             position += size
+            yield _ServerLog(os.path.basename(path), text, is_cut=position >= most)
 
 
 def _pod_log(
-    node: RemoteNode, seconds: float, not_had: list[NotHad]
-) -> Iterator[tuple[str, bytes]]:
+    node: RemoteNode, seconds: float, most: int, not_had: list[NotHad]
+) -> Iterator[_ServerLog]:
     """Yield what the container of a pod logged, and the one before it, if there was one."""
     for name, words in (("container.log", ()), ("previous-container.log", ("--previous",))):
         try:
@@ -199,7 +219,8 @@ def _pod_log(
             not_had.append(NotHad(subject=name, reason=f"kubectl logs: {error}"))
             return
         if ran.returncode == 0:
-            yield name, ran.stdout
+            # It prints the last lines, whole or not.
+            yield _ServerLog(name, ran.stdout[-most:], is_cut=len(ran.stdout) > most)
         elif not words:
             lines = ran.stderr.decode("utf-8", "replace").strip().splitlines() or ["it failed"]
             not_had.append(NotHad(subject=name, reason=f"kubectl logs: {lines[-1]}"))
@@ -207,15 +228,41 @@ def _pod_log(
 
 def _named(copied: Sequence[_Copied]) -> list[_Copied]:
     """Give each node the name of its folder: by its id where that is its own."""
-    names: dict[str, int] = {}
+    names: set[str] = set()
     for of_node in copied:
         part = of_node.part
-        source = "".join(c if c.isalnum() or c in "-_." else "_" for c in part.source).strip("._")
-        name = f"node-{part.node_id}" if part.node_id is not None else source[-60:] or "node"
-        names[name] = names.get(name, 0) + 1
-        number = names[name]
-        of_node.part = replace(part, name=name if number == 1 else f"{name}.{number}")
+        is_known = part.node_id is not None and part.node_id >= 0
+        wanted = f"node-{part.node_id}" if is_known else _file_name(part.source)
+        name = next(name for name in _numbered(wanted) if name not in names)
+        names.add(name)
+        of_node.part = replace(part, name=name)
     return list(copied)
+
+
+def _file_name(text: str) -> str:
+    """A name for a file in the bundle."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in text)
+    return plain.strip("._")[-60:] or "unnamed"
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}.{number}" for number in itertools.count(2))
+
+
+def _prepare(of_node: _Copied, limits: BundleLimits, masks: Masks | None) -> None:
+    """Leave out of a copy what does not fit, and mask the rest of it."""
+    every = [file for file in files_below(of_node.root) if file.path != of_node.part.properties]
+    chosen, left_out = fitting(every, limits.metadata)
+    for file in left_out:
+        os.unlink(file.here)
+        reason = f"it has {many(file.size, 'byte')}, which --most has no room for"
+        of_node.not_had.append(NotHad(subject=file_text(file.path), reason=reason))
+    is_lost = has_log(left_out) and not has_log(chosen)
+    of_node.part = replace(of_node.part, is_log_left_out=is_lost)
+    of_node.files = [
+        replace(file, masked_bytes=mask(file, masks) if masks is not None else 0) for file in chosen
+    ]
 
 
 @dataclass(slots=True)
@@ -224,17 +271,16 @@ class _Writing:
 
     file: ZipFile
     masks: Masks | None
-    limits: BundleLimits
 
-    def whole(self, name: str, content: bytes, masked_bytes: int = 0) -> BundledFile:
+    def whole(self, name: str, content: bytes) -> BundledFile:
         self.file.writestr(_info(name), content, ZIP_DEFLATED)
-        return BundledFile(path=name, size=len(content), masked_bytes=masked_bytes)
+        return BundledFile(path=name, size=len(content), masked_bytes=0)
 
     def node(self, of_node: _Copied) -> NodeInBundle:
         """Write a node's folder, and return its part with what was written."""
-        part, not_had = of_node.part, list(of_node.not_had)
+        part = of_node.part
         if not of_node.root:
-            return replace(part, not_had=tuple(not_had))
+            return replace(part, not_had=tuple(of_node.not_had))
         folder = f"{part.name}/"
         files: list[BundledFile] = []
         settings = tuple(self._settings(part))
@@ -244,29 +290,41 @@ class _Writing:
         files.append(self.whole(f"{folder}listing.txt", of_node.listing))
         if of_node.collected:
             files.append(self.whole(f"{folder}{COLLECT}", of_node.collected))
-        for name, log in of_node.server_logs:
-            kept = log[-self.limits.server_logs :]
-            content = masked_lines(kept) if self.masks is not None else kept
-            files.append(self.whole(f"{folder}server-logs/{name}", content))
-        every = [file for file in files_below(of_node.root) if file.path != part.properties]
-        chosen, left_out = fitting(every, self.limits.metadata)
-        for file in chosen:
-            name = f"{folder}{FILES}{file.path}"
-            with self.file.open(_info(name), "w", force_zip64=file.size > 1 << 30) as out:
-                masked = write_masked(file, out, self.masks)
-            files.append(BundledFile(path=name, size=file.size, masked_bytes=masked))
-        not_had += [
-            NotHad(
-                subject=file.path,
-                reason=f"it has {many(file.size, 'byte')}, which --most has no room for",
-            )
-            for file in left_out
-        ]
-        return replace(part, setting_lines=settings, files=tuple(files), not_had=tuple(not_had))
+        files += self._logs(of_node)
+        files += [self._copy(folder, file) for file in of_node.files]
+        not_had = tuple(of_node.not_had)
+        return replace(part, setting_lines=settings, files=tuple(files), not_had=not_had)
+
+    def _logs(self, of_node: _Copied) -> Iterator[BundledFile]:
+        names: set[str] = set()
+        for log in of_node.server_logs:
+            name = next(name for name in _numbered(_file_name(log.name)) if name not in names)
+            names.add(name)
+            if not is_text(log.text):
+                reason = "it is no text, or it is packed"
+                of_node.not_had.append(NotHad(subject=f"server-logs/{name}", reason=reason))
+                continue
+            text = log.text
+            content = masked_lines(text, is_cut=log.is_cut) if self.masks is not None else text
+            yield self.whole(f"{of_node.part.name}/server-logs/{name}", content)
+
+    def _copy(self, folder: str, file: CopiedFile) -> BundledFile:
+        # Bytes of a name that are no text are written as in the listing of the bundle.
+        name = f"{folder}{FILES}{file_text(file.path)}"
+        modified = os.stat(file.here).st_mtime_ns // 10**6
+        with (
+            open(file.here, "rb") as copy,
+            self.file.open(_info(name), "w", force_zip64=file.size > 1 << 30) as out,
+        ):
+            shutil.copyfileobj(copy, out, _CHUNK)
+        return BundledFile(
+            path=name, size=file.size, masked_bytes=file.masked_bytes, modified=modified
+        )
 
     def _settings(self, part: NodeInBundle) -> Iterator[str]:
+        """Settings are masked in any case: some have no values when they come."""
         lines = [line.encode("latin-1") for line in part.setting_lines]
-        for line in masked_settings(lines) if self.masks is not None else lines:
+        for line in masked_settings(lines):
             yield line.decode("latin-1")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 from typer import Option
@@ -94,6 +92,7 @@ def rehearse(
     from kraftool.commands.recover_run import read_plan, refusing, sources_of
     from kraftool.repair.rehearsal import RehearsalRequest, rehearse
     from kraftool.repair.rehearsal_copies import workplace
+    from kraftool.storage.ending import ending_in_order
 
     if no_nodes and kafka:
         raise UsageError("--no-nodes starts no Kafka", hint="remove --no-nodes or --kafka")
@@ -111,7 +110,7 @@ def rehearse(
     to = printing.open()
     with (
         refusing(),
-        _ending_in_order(),
+        ending_in_order(),
         workplace(keep, asked.paths) as folder,
         to.task_progress("recover rehearse") as progress,
     ):
@@ -150,29 +149,3 @@ def _nothing(to: Output, plan: Plan, directories: list[str], output: PlainFormat
             to.line(printable(sentence))
         to.line(no_action(plan))
     to.finish()
-
-
-@contextmanager
-def _ending_in_order() -> Iterator[None]:
-    """Have the copies removed and the nodes ended, too, where it is told to end; that is not cut
-    short by being told again. A SIGHUP that is ignored, as by nohup, stays so."""
-    import signal
-    import threading
-
-    def end(number: int, frame: object) -> NoReturn:
-        for signals in kept:
-            signal.signal(signals, signal.SIG_IGN)
-        raise SystemExit(128 + number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    for signals, before in kept.items():
-        if before is not signal.SIG_IGN:
-            signal.signal(signals, end)
-    try:
-        yield
-    finally:
-        for signals, before in kept.items():
-            signal.signal(signals, before)

@@ -56,7 +56,7 @@ def node_copy(fetched: FetchedNode, folder: Path) -> Iterator[str]:
     the locks are held that were held on the node."""
     root, head = os.path.realpath(folder), fetched.head
     _unpack(fetched.file, head, root)
-    for unsent in (*head.folders, *head.pipes):
+    for unsent in (*head.folders, *head.pipes, *head.dangling):
         _copy_of(unsent, head, root)
     for other in head.others:
         _write_empty(_copy_of(other, head, root))
@@ -98,6 +98,7 @@ def _unpack(file: Path, head: RemoteHead, root: str) -> None:
                     hint="stop Kafka there, and collect it again",
                 )
             _write(member.source, target)
+            os.utime(target, ns=(member.mtime_ns, member.mtime_ns))
     if came < head.files:
         raise KraftoolError(f"it announced {many(head.files, 'file')}, and sent {came}")
 

@@ -108,6 +108,7 @@ def read_head(data: bytes, *, is_for_bundle: bool = False) -> RemoteHead:
         settings=_settings(lines.get(b"setting", []), are_all=is_for_bundle),
         folders=paths(b"folder"),
         pipes=paths(b"pipe"),
+        dangling=paths(b"dangling"),
         running=paths(b"running"),
         is_for_bundle=is_for_bundle,
         logs=tuple(map(_log, lines.get(b"log", ()))) if is_for_bundle else (),

@@ -8,6 +8,7 @@ for an option. ssh never asks a question: where it would, it exits.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -66,9 +67,10 @@ class RemoteNode:
 
 def local_nodes(paths: Sequence[str], bundle: BundleWish) -> tuple[RemoteNode, ...]:
     """Directories of this host as nodes."""
+    named = {os.path.abspath(path): path for path in reversed(paths)}
     return tuple(
-        RemoteNode(name=path, command=remote_command(path, bundle=bundle), is_for_bundle=True)
-        for path in dict.fromkeys(paths)
+        RemoteNode(name=path, command=remote_command(whole, bundle=bundle), is_for_bundle=True)
+        for whole, path in reversed(named.items())
     )
 
 

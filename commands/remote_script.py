@@ -91,6 +91,7 @@ _LOGS = rf"""server_logs() {{
   done | {{
     left=$most
     while IFS= read -r f; do
+      case $f in *.gz|*.zip|*.bz2|*.xz|*.zst) continue ;; esac
       [ -f "$f" ] && [ -r "$f" ] || continue
       s=$(($(wc -c <"$f")))
       [ "$s" -le "$left" ] || s=$left
@@ -121,6 +122,9 @@ each_directory | while IFS= read -r d; do
       *) [ ! -f "$f" ] || printf 'other %s\n' "$f" ;;
       esac
     fi
+  done
+  for f in "$d"/* "$d"/.[!.]* "$d/{METADATA_PARTITION}"/* "$d/{METADATA_PARTITION}"/.[!.]*; do
+    if [ -h "$f" ] && [ ! -e "$f" ]; then printf 'dangling %s\n' "$f"; fi
   done
   for each in "$d" "$d/{METADATA_PARTITION}"; do
     printf 'listing %s\n' "$each"
@@ -195,7 +199,7 @@ names() {{
       printf '%s\n' "$f"
     done
   done | while IFS= read -r f; do
-    if [ -e "$f" ] || [ -h "$f" ]; then printf '%s\n' "$f"; fi
+    if [ -e "$f" ]{"" if bundle else ' || [ -h "$f" ]'}; then printf '%s\n' "$f"; fi
   done
 }}
 files() {{

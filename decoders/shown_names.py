@@ -9,21 +9,26 @@ import re
 
 _SHOWN: dict[str, str] = {}
 """By folder."""
-_ODD = re.compile(r"[^\w./~+@:,-]", re.ASCII)
+_FOR_HOSTS = re.compile(r"kraftool recover (?:collect|apply|verify|undo)\b")
+"""Commands for the host of a node, where its files have their own paths."""
 
 
 def show_as(folder: str, name: str) -> None:
-    """Show all that lies in the folder below the name, from now on.
-
-    A character that a shell or JSON would have to quote is shown as `?`, which a shell takes for
-    any character: a command that was made with the folder's name stays right.
-    """
-    _SHOWN[folder] = _ODD.sub("?", name)
+    """Show all that lies in the folder below the name, from now on."""
+    _SHOWN[folder] = name
 
 
 def shown(text: str) -> str:
+    """The text with these names; without any in a command for hosts."""
     for folder, name in _SHOWN.items():
-        text = text.replace(folder, name)
+        before, *rest = text.split(folder)
+        made = [before]
+        for part in rest:
+            # A command ends with its line, or with its text in JSON.
+            before = re.split(r'[\n"]', before)[-1]
+            made += ["" if _FOR_HOSTS.search(before) else name, part]
+            before += part
+        text = "".join(made)
     return text
 
 

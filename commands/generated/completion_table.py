@@ -378,12 +378,12 @@ COMMANDS = {
     ),
     'bundle': (
         (('--out',), 'New file. Its name ends with .zip.', (), False),
-        _bootstrap_controller, _command_config, _resolve,
+        _ssh, _sudo, _kubectl, _namespace, _container, _timeout_2, _bootstrap_controller, _command_config, _resolve,
         (('--server-logs',), "Folder or file of the server's log on the node (default: as the process says).", (), False),
         (('--server-log-mb',), "Newest part of the server's log.", (), False),
         (('--most',), 'Most metadata of a node.', (), False),
         (('--with-secrets',), 'Do not mask secrets in logs and snapshots.', None, False),
-        _output_3, _quiet, _debug, _ssh, _sudo, _kubectl, _namespace, _container, _timeout_2, _help,
+        _output_3, _quiet, _debug, _help,
     ),
     'format': (
         _config_2, _cluster_id, _standalone, _initial_controllers, _no_initial_controllers, _release_version, _kafka_home, _bootstrap_controller_2, _feature, _add_scram, _scram_from, _command_config, _resolve, _timeout, _ignore_formatted, _dry_run_2, _output_3, _quiet, _debug, _help,

@@ -24,6 +24,8 @@ class BundledFile:
     """In bytes, as it was on the node, or as much of it as is here."""
     masked_bytes: int
     """The bytes of it that have others in their place."""
+    modified: Moment | None = None
+    """When it was written on the node; null for what kraftool made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,12 @@ class NodeInBundle:
     other_folders: tuple[str, ...] = ()
     """Folders of topics and others, which are not in the bundle."""
     pipes: tuple[str, ...] = ()
+    dangling: tuple[str, ...] = ()
+    """Links that lead nowhere."""
     running: tuple[str, ...] = ()
     """Directories whose lock a process has."""
+    is_log_left_out: bool = False
+    """True if --most had no room for its log: only recover plan can read the node."""
     is_changed_meanwhile: bool = False
     """True if Kafka wrote while the files were read."""
     files: tuple[BundledFile, ...] = ()
@@ -66,7 +72,7 @@ class BundleContents:
     host: str
     """The machine that made it."""
     has_secrets: bool
-    """False unless --with-secrets was given."""
+    """False unless --with-secrets was given. Settings have none in either case."""
     nodes: tuple[NodeInBundle, ...]
     files: tuple[BundledFile, ...] = ()
     """Reports and answers of the live quorum."""

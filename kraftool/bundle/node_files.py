@@ -1,4 +1,4 @@
-"""The files of a node's copy, as they go into a bundle."""
+"""The files of a node's copy as they go into a bundle: those that fit, without their secrets."""
 
 from __future__ import annotations
 
@@ -8,27 +8,31 @@ from dataclasses import dataclass
 from typing import IO
 
 from kraftool.bundle.masking import Masks, masked_log
-from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
-from kraftool.decoders.names import (
-    METADATA_FOLDER,
-    SEGMENT_SUFFIXES,
-    parse_checkpoint_name,
-    parse_segment_name,
-)
+from kraftool.bundle.text_masking import masked_words
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect, kind_by_name
+from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, parse_segment_name
+from kraftool.directory.file_report import ReadOptions, read_file
+from kraftool.reports.files.file_findings import file_findings
+from kraftool.storage.directory import file_entry
+from kraftool.storage.files import Files
+from kraftool.storage.repair_journal import FOLDER, entries_at
 from kraftool.storage.repair_journal import NAME as JOURNAL
 from kraftool.storage.source import FileSource
 
 _LOGS = (FileKind.LOG, FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT)
+_SMALL = 1 << 20
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedFile:
-    """A file of a copy: where it is, its path on the node, and its size."""
+    """A file of a copy: where it is, its path on the node, its size, and how much is masked."""
 
     here: str
     path: str
     size: int
+    masked_bytes: int = 0
 
 
 def files_below(root: str) -> list[CopiedFile]:
@@ -49,22 +53,32 @@ def fitting(files: Sequence[CopiedFile], most: int) -> tuple[list[CopiedFile], l
     What the newest snapshot and the log behind it make unnecessary goes first. If the rest is still
     too large, all of the log goes: half of it would show damage that the node does not have.
     """
-    left_out: list[CopiedFile] = []
-    for candidates in (_superseded(files), _log(files)):
-        if sum(file.size for file in files) - sum(file.size for file in left_out) <= most:
-            break
-        left_out = [*candidates]
+    # Of a file that is not Kafka's nothing is kept but its name and size.
+    size = sum(file.size for file in files if kind_by_name(os.path.basename(file.path)) is not None)
+    if size <= most:
+        return list(files), []
+    left_out = _superseded(files)
+    if size - sum(file.size for file in left_out) > most:
+        left_out = [file for file in files if _is_of_log(file)]
     return [file for file in files if file not in left_out], left_out
 
 
-def _log(files: Sequence[CopiedFile]) -> list[CopiedFile]:
-    return [file for file in files if _segment(file) is not None or _snapshot(file) is not None]
+def has_log(files: Sequence[CopiedFile]) -> bool:
+    return any(map(_is_of_log, files))
+
+
+def _is_of_log(file: CopiedFile) -> bool:
+    return _segment(file) is not None or _snapshot(file) is not None
 
 
 def _superseded(files: Sequence[CopiedFile]) -> list[CopiedFile]:
     """Older snapshots, and the segments before the one that goes on from the newest."""
     newest = max((offset for file in files if (offset := _snapshot(file)) is not None), default=0)
-    starts = {start for file in files if (start := _segment(file)) is not None}
+    starts = [
+        start
+        for file in files
+        if file.path.endswith(".log") and (start := _segment(file)) is not None
+    ]
     first = max((start for start in starts if start <= newest), default=0)
     return [
         file
@@ -76,39 +90,83 @@ def _superseded(files: Sequence[CopiedFile]) -> list[CopiedFile]:
 
 def _segment(file: CopiedFile) -> int | None:
     folder, name = os.path.split(file.path)
-    if os.path.basename(folder) != METADATA_FOLDER or not name.endswith(SEGMENT_SUFFIXES):
-        return None
-    parsed = parse_segment_name(name)
+    parsed = parse_segment_name(name) if os.path.basename(folder) == METADATA_FOLDER else None
     return None if parsed is None else parsed.base_offset
 
 
 def _snapshot(file: CopiedFile) -> int | None:
     folder, name = os.path.split(file.path)
-    parsed = parse_checkpoint_name(name)
-    if os.path.basename(folder) != METADATA_FOLDER or parsed is None:
-        return None
-    return parsed.offset
+    parsed = parse_checkpoint_name(name) if os.path.basename(folder) == METADATA_FOLDER else None
+    return None if parsed is None else parsed.offset
 
 
-def write_masked(file: CopiedFile, out: IO[bytes], masks: Masks | None) -> int:
-    """Write a file without its secrets; all of it without `masks`. Return the masked bytes."""
-    with FileSource(file.here) as source:
-        if masks is not None:
-            head = source.read_at(0, HEAD_SIZE)
-            name = os.path.basename(file.here)
-            kind = detect(name, head, file.size).kind
-            if kind in _LOGS:
-                return masked_log(source, out, masks)
-            if kind in (FileKind.UNKNOWN, FileKind.PROPERTIES) and name != JOURNAL:
-                return _copy(source, out, masks)
-        return _copy(source, out, None)
+def mask(file: CopiedFile, masks: Masks) -> int:
+    """Mask a file of a copy where it is. Return how many bytes are others now."""
+    other = f"{file.here}.masked"
+    status = os.stat(file.here)
+    with FileSource(file.here) as source, open(other, "xb") as out:
+        masked = _write_masked(file, source, out, masks)
+    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
+    os.replace(other, file.here)
+    return masked
 
 
-def _copy(source: FileSource, out: IO[bytes], masks: Masks | None) -> int:
+def _write_masked(file: CopiedFile, source: FileSource, out: IO[bytes], masks: Masks) -> int:
+    name = os.path.basename(file.here)
+    kind = detect(name, source.read_at(0, HEAD_SIZE), file.size).kind
+    if kind in _LOGS:
+        return masked_log(source, out, masks)
+    if _is_journal(file):
+        is_sound = _is_sound_journal(file)
+        return _copied(source, out) if is_sound else _masked_whole(source, out, masks)
+    if kind_by_name(name) is None:
+        # Names say what a file is to Kafka. Content alone makes nothing harmless.
+        out.truncate(file.size)
+        return file.size
+    if kind in _BINARY:
+        is_sound = _is_sound(file.here)
+        return _copied(source, out) if is_sound else _masked_whole(source, out, masks)
+    if file.size <= _SMALL:
+        data = source.read_at(0, file.size)
+        is_raw = kind is FileKind.OFFSET_CHECKPOINT and _is_sound(file.here)
+        shown = data if is_raw else masked_words(data, kind)
+        out.write(shown)
+        return sum(before != after for before, after in zip(data, shown, strict=True))
+    return _masked_whole(source, out, masks)
+
+
+_BINARY = (FileKind.OFFSET_INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX, FileKind.PRODUCER_STATE)
+
+
+def _is_journal(file: CopiedFile) -> bool:
+    """True for the journal of a recovery plan: names, sizes and hashes of files."""
+    parts = file.path.split("/")
+    return parts[-1] == JOURNAL and parts[-4:-2] == [METADATA_FOLDER, FOLDER]
+
+
+def _is_sound_journal(file: CopiedFile) -> bool:
+    try:
+        return bool(entries_at(Files(), file.here))
+    except KraftoolError:
+        return False
+
+
+def _is_sound(path: str) -> bool:
+    """True if Kafka's reader takes all of the file."""
+    return not list(file_findings(read_file(file_entry(path), ReadOptions())))
+
+
+def _copied(source: FileSource, out: IO[bytes]) -> int:
+    for chunk in _chunks(source):
+        out.write(chunk)
+    return 0
+
+
+def _masked_whole(source: FileSource, out: IO[bytes], masks: Masks) -> int:
     masked = 0
     for chunk in _chunks(source):
-        out.write(chunk if masks is None else masks.of(chunk))
-        masked += len(chunk) if masks is not None else 0
+        out.write(masks.of(chunk))
+        masked += len(chunk)
     return masked
 
 

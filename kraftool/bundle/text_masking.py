@@ -1,4 +1,8 @@
-"""Settings and lines of server logs without what may be secret in them."""
+"""Settings, lines of server logs and small text files without what may be secret in them.
+
+Owns what may be secret in a text. It would rather mask too much: a line of a log ends where it
+names a password, a key or a token.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +10,158 @@ import re
 from collections.abc import Iterable, Iterator
 
 from kraftool.decoders import properties
+from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.redact import BROKER, MASK, is_harmless
+from kraftool.decoders.schema.resource_configs import NODE_CONFIGS
 
-_WORDS = rb"pass(?:word|wd|phrase)?|secret|token|jaas|credential|hmac|salt|stored_?key|server_?key"
-_KEY = rb"[\w.\-]*(?:" + _WORDS + rb"|private[_.]?key|key\.?store\.key)[\w.\-]*"
-_VALUE = rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\[[^\]\n]*\]|[^\s,;)}\]]+"
-_PAIR = re.compile(
-    rb"(?i)(?<![\w.\-])([\"']?" + _KEY + rb"[\"']?\s*(?:=>|[=:])\s*)(?:" + _VALUE + rb")"
-)
-_LOGIN = re.compile(rb"(?i)(LoginModule\s+(?:required|requisite|sufficient|optional)\s+)[^;\n]+")
-_AUTHORIZATION = re.compile(rb"(?i)(\b(?:Basic|Bearer)\s+)[A-Za-z0-9+/._~=\-]{8,}")
-_PEM = re.compile(rb"(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END|\Z)", re.DOTALL)
-_USER_INFO = re.compile(rb"(://[^\s/:@]*:)[^\s/@]+(?=@)")
 _MASK = MASK.encode()
+_LONGEST_LINE = 1 << 14
+_SECRET = re.compile(
+    rb"pass(?:word|wd|phrase|wort)|storepass|keypass|\bpwd\b|secret|token|jaas|credential|hmac|salt"
+    rb"|stored[_.]?key|server[_.]?key|api[-_.]?key|access[-_.]?key|private[-_. ]?key"
+    rb"|keystore\.key|assertion|user_[^\s=]{1,80}=|loginmodule|authorization[\"']?\s{0,4}[:=]"
+    rb"|\b(?:basic|bearer|apikey)\s|-----begin",
+    re.IGNORECASE,
+)
+_VALUE_BEFORE = re.compile(rb"\bvalue\b", re.IGNORECASE)
+_FRAME = re.compile(rb"\s+at [\w.$/@<>]+\(")
+"""A line of a stack trace, which has names of classes and no values."""
+_USER_INFO = re.compile(rb"://[^\s@]{1,2048}(?:@[^\s@]{1,2048})*@")
+_JSON_WEB_TOKEN = re.compile(rb"\beyJ[\w-]{8,}\.[\w.-]+")
+_GOES_ON = re.compile(rb"(?:[\\,({=:]|=>|->)\s*$")
+_LONGEST_LIST = 40
+"""Lines after which a login module or a key in a log has surely ended."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*(?:[.-][a-z0-9_]+)*\Z")
+"""The form of a setting's name. Anything else may be a line of a key, or of something else."""
+_PLAIN = {
+    "BOOLEAN": re.compile(r"(?i:true|false)\Z"),
+    "INT": (number := re.compile(r"-?\d+\Z")),
+    "LONG": number,
+    "SHORT": number,
+    "DOUBLE": re.compile(r"-?[\d.eE+-]+\Z"),
+}
 
 
 def masked_settings(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines of a server.properties, each one property, with values that may be shown."""
     for line in lines:
         (entry,) = properties.decode(line)[0].entries
-        if is_harmless(BROKER, entry.key) or not entry.value:
-            # Damage may have joined it with the line behind it.
-            yield _PAIR.sub(rb"\1" + _MASK, line)
+        if not _NAME.match(entry.key):
+            yield f"# {MASK}".encode()
+        elif _is_shown(entry.key, entry.value):
+            yield _USER_INFO.sub(b"://" + _MASK + b"@", line)
         else:
-            yield properties.encode([(entry.key, MASK)]).splitlines()[-1]
+            yield f"{entry.key}={MASK}".encode()
 
 
-def masked_lines(text: bytes) -> bytes:
+def _is_shown(key: str, value: str) -> bool:
+    """True if the value of a setting may be shown. Damage may have joined its line with others."""
+    if not value:
+        return True
+    config = NODE_CONFIGS.get(key)
+    plain = _PLAIN.get(config.type) if config is not None else None
+    if plain is not None:
+        return plain.match(value.strip()) is not None
+    is_joined = "\\" in value or _SECRET.search(value.encode("utf-8", "replace")) is not None
+    return is_harmless(BROKER, key) and not is_joined
+
+
+def is_text(data: bytes) -> bool:
+    """False for what no line can be read of, such as a packed log."""
+    return b"\0" not in data and not data.startswith((b"\x1f\x8b", b"PK\3\4", b"BZh", b"\xfd7zXZ"))
+
+
+def masked_lines(text: bytes, *, is_cut: bool) -> bytes:
     """Lines of a log without passwords, keys and tokens, as far as their names show them.
 
-    The first line is left out: it may be the rest of one whose name is cut off.
+    If it is cut, the first line is left out: it may be the rest of one whose name is not there.
     """
-    whole = text.partition(b"\n")[2]
-    for pattern in (_PEM, _LOGIN, _PAIR, _AUTHORIZATION, _USER_INFO):
-        whole = pattern.sub(rb"\1" + _MASK, whole)
-    return whole
+    lines = text.split(b"\n")[1 if is_cut else 0 :]
+    return b"\n".join(_masked(lines))
+
+
+def _masked(lines: Iterable[bytes]) -> Iterator[bytes]:
+    hidden, ends = 0, b""
+    for line in lines:
+        if hidden:
+            hidden -= 1
+            yield _MASK
+            if not ends or ends in line:
+                hidden, ends = (1, b"") if not ends and _GOES_ON.search(line) else (0, b"")
+            continue
+        shown, found = _without_secret(line[:_LONGEST_LINE])
+        if len(line) > _LONGEST_LINE:
+            shown += b" ..."
+        yield shown
+        if not found:
+            continue
+        lower = line.lower()
+        if b"-----begin" in lower and b"-----end" not in lower:
+            hidden, ends = _LONGEST_LIST, b"-----END"
+        elif b"loginmodule" in lower and b";" not in line:
+            hidden, ends = _LONGEST_LIST, b";"
+        elif _GOES_ON.search(line):
+            hidden = 1
+
+
+def _without_secret(line: bytes) -> tuple[bytes, bool]:
+    """The line as it may be shown, and whether it names a secret."""
+    if _FRAME.match(line):
+        return line, False
+    line = _JSON_WEB_TOKEN.sub(_MASK, _USER_INFO.sub(b"://" + _MASK + b"@", line))
+    match = _SECRET.search(line)
+    if match is None:
+        return line, False
+    before = _VALUE_BEFORE.search(line, 0, match.start())
+    rest = line[match.end() :].strip(b"\r\"' .)")
+    if not rest and before is None:
+        return line, True
+    return line[: before.start() if before is not None else match.end()] + b" " + _MASK, True
+
+
+_KEYS = frozenset(
+    rb"""nodeId directoryId isLastResort processId startedAt quorumStateSha256 quorumStateTime
+    clusterId leaderId leaderEpoch votedId votedDirectoryId appliedOffset currentVoters
+    voterId data_version version topic_id broker.id node.id cluster.id directory.id uuid
+    null true false UTC GMT CET CEST EST EDT PST PDT Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May
+    Jun Jul Aug Sep Oct Nov Dec __cluster_metadata __consumer_offsets __transaction_state
+    __share_group_state""".split()
+)
+_WORD = re.compile(rb"[^\s\"'{}\[\]:,=#;]+")
+_NUMBER_OR_ID = re.compile(rb"-?\d{1,20}|[A-Za-z0-9_-]{22}")
+_OF_WITNESS = re.compile(rb"[0-9a-f]{64}|\d{4}-\d\d-\d\dT\d\d|\d\d\+\d\d")
+_ID_LINE = re.compile(rb"cluster\.id=[\w-]{1,64}\r?")
+_LETTERS = bytes.maketrans(
+    bytes(range(256)),
+    bytes(
+        b"x"[0] if chr(byte).isalpha() or byte > 126 else b"0"[0] if chr(byte).isdigit() else byte
+        for byte in range(256)
+    ),
+)
+
+
+def masked_words(data: bytes, kind: FileKind) -> bytes:
+    """A small text file of Kafka with other words in the place of those that it never has.
+
+    Damage stays where it is: sizes, lines, braces and the beginnings of known words are kept.
+    """
+    if kind is FileKind.META_PROPERTIES:
+        return b"\n".join(
+            line if _ID_LINE.fullmatch(line) else _WORD.sub(_known_word, line)
+            for line in data.split(b"\n")
+        )
+    if kind is FileKind.WITNESS:
+        return _WORD.sub(
+            lambda word: word[0] if _OF_WITNESS.fullmatch(word[0]) else _known_word(word), data
+        )
+    return _WORD.sub(_known_word, data)
+
+
+def _known_word(match: re.Match[bytes]) -> bytes:
+    word = match[0]
+    if word in _KEYS or _NUMBER_OR_ID.fullmatch(word):
+        return word
+    if any(key.startswith(word) for key in _KEYS):
+        return word
+    return word.translate(_LETTERS)

@@ -7,13 +7,15 @@ sizes are bounded, and every file that is written lies in a folder of its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.shown_names import show_as
+from kraftool.storage.bundle_names import ODD
+from kraftool.storage.ending import ending_in_order
 from kraftool.storage.node_copy import (
     DirectoriesOf,
     NodePlaces,
@@ -23,6 +25,7 @@ from kraftool.storage.node_copy import (
 )
 
 if TYPE_CHECKING:
+    from contextlib import ExitStack
     from zipfile import ZipFile, ZipInfo
 
 KIND = "kraftool bundle"
@@ -33,6 +36,9 @@ FILES = "files"
 COLLECT = "node.collect"
 _MOST_MANIFEST = 64 << 20
 _DEEPEST = 64
+_MOST_NODES = 1000
+_MOST_FOLDERS = 500_000
+"""Names of folders in all paths of one kind."""
 _CHUNK = 1 << 20
 
 
@@ -42,6 +48,10 @@ class BundledNode:
 
     name: str
     places: NodePlaces
+    has_log: bool = True
+    """False if the log did not fit into the bundle."""
+    modified_ms: Mapping[str, int] = field(default_factory=dict)
+    """When its files were written, by their names in the bundle."""
 
 
 @dataclass(slots=True)
@@ -54,30 +64,50 @@ class Bundle:
     _unpacked: dict[str, tuple[str, str]] = field(default_factory=dict)
     """By node: the folder of its copies, and the PATH to read in it."""
 
-    def unpacked(self, name: str, directories_of: DirectoriesOf) -> tuple[str, str]:
-        """Return the folder of a node's copies, and the PATH to read in it."""
+    def node(self, name: str) -> BundledNode:
         if name not in self.nodes:
             raise KraftoolError(
                 f"{self.path} has no node {name}", hint=f"its nodes: {', '.join(self.nodes)}"
             )
+        return self.nodes[name]
+
+    def unpacked(self, name: str, directories_of: DirectoriesOf) -> tuple[str, str]:
+        """Return the folder of a node's copies, and the PATH to read in it."""
+        node = self.node(name)
         if name not in self._unpacked:
-            self._unpacked[name] = _unpack(self.path, self.nodes[name], directories_of)
+            self._unpacked[name] = _unpack(self.path, node, directories_of)
         return self._unpacked[name]
 
 
 def here(file: str, within: str, directories_of: DirectoriesOf) -> str:
     """The path of a copy of what a PATH names in a bundle. Raises KraftoolError."""
     bundle = opened(file)
-    name, slash, rest = within.partition("/")
+    name, _, rest = within.partition("/")
     if not name and len(bundle.nodes) == 1:
         name = next(iter(bundle.nodes))
+    if (odd := ODD.search(file)) is not None:
+        raise KraftoolError(
+            f"{file} has {odd[0]!r} in its name, which commands that are shown for it would need"
+            " quoted",
+            hint="rename the bundle, or name it from its own folder",
+        )
     if not name and not bundle.nodes:
         raise KraftoolError(f"{file} has the files of no node", hint=f"its {MANIFEST} says why")
     if not name:
         names = ", ".join(f"{file}:{node}" for node in bundle.nodes)
         raise KraftoolError(f"{file} is a bundle of several nodes", hint=f"name one: {names}")
+    if not bundle.node(name).has_log:
+        raise KraftoolError(
+            f"{file} has no log of {name}, which was larger than --most",
+            hint="make the bundle again with a larger --most; kraftool recover plan reads this one",
+        )
     root, path = bundle.unpacked(name, directories_of)
-    return copy_below(root, rest) if slash and rest else path
+    if not rest:
+        return path
+    copy = copy_below(root, rest)
+    if not os.path.lexists(copy):
+        raise KraftoolError(f"{file} has no /{rest} of {name}")
+    return copy
 
 
 def collect_file(file: str, within: str, directories_of: DirectoriesOf) -> str | None:
@@ -94,12 +124,24 @@ def opened(file: str) -> Bundle:
     with _Zip(file) as bundle:
         manifest = bundle.manifest()
     nodes = {}
-    for number, node in enumerate(_objects(manifest.get("nodes")), 1):
+    every = _objects(manifest.get("nodes"))
+    if len(every) > _MOST_NODES:
+        raise KraftoolError(f"{file} is damaged: it lists {len(every)} nodes")
+    for number, node in enumerate(every, 1):
         name = node.get("name")
         if not isinstance(name, str) or not name or "/" in name or name in nodes:
             raise KraftoolError(f"{file} is damaged: node {number} has no name of its own")
         if node.get("directory"):
-            nodes[name] = BundledNode(name=name, places=_places(node, file))
+            nodes[name] = BundledNode(
+                name=name,
+                places=_places(node, file),
+                has_log=node.get("isLogLeftOut") is not True,
+                modified_ms={
+                    part["path"]: part["modifiedMs"]
+                    for part in _objects(node.get("files"))
+                    if isinstance(part.get("path"), str) and isinstance(part.get("modifiedMs"), int)
+                },
+            )
     return Bundle(path=file, nodes=nodes, manifest=manifest)
 
 
@@ -111,6 +153,8 @@ def _places(node: dict[str, Any], file: str) -> NodePlaces:
         return tuple(values)
 
     def paths(key: str) -> tuple[str, ...]:
+        if sum(path.count("/") for path in texts(key)) > _MOST_FOLDERS:
+            raise KraftoolError(f"{file} is damaged: {key} has too many folders")
         for path in texts(key):
             if not path.startswith("/") or path.count("/") > _DEEPEST or "\0" in path:
                 raise KraftoolError(f"{file} is damaged: {key} has a path that cannot be one")
@@ -125,6 +169,7 @@ def _places(node: dict[str, Any], file: str) -> NodePlaces:
         settings=tuple(line.encode("latin-1", "replace") for line in texts("settingLines")),
         folders=paths("otherFolders"),
         pipes=paths("pipes"),
+        dangling=paths("dangling"),
         running=paths("running"),
     )
 
@@ -140,7 +185,8 @@ def _unpack(file: str, node: BundledNode, directories_of: DirectoriesOf) -> tupl
     from contextlib import ExitStack
 
     until_end = ExitStack()
-    atexit.register(until_end.close)
+    atexit.register(_close, until_end)
+    until_end.enter_context(ending_in_order())
     try:
         folder = tempfile.TemporaryDirectory(prefix="kraftool-", ignore_cleanup_errors=True)
         scratch = os.path.realpath(until_end.enter_context(folder))
@@ -149,7 +195,7 @@ def _unpack(file: str, node: BundledNode, directories_of: DirectoriesOf) -> tupl
         show_as(root, f"{file}:{node.name}")
         show_as(scratch, f"{file}:{node.name}")
         with _Zip(file) as bundle:
-            bundle.unpack(node.name, scratch, root)
+            bundle.unpack(node, scratch, root)
         path = complete(node.places, root, directories_of)
         until_end.enter_context(locked_as_there(node.places, root))
     except OSError as error:
@@ -158,6 +204,16 @@ def _unpack(file: str, node: BundledNode, directories_of: DirectoriesOf) -> tupl
             hint="TMPDIR names the folder for temporary files",
         ) from None
     return root, path
+
+
+def _close(until_end: ExitStack) -> None:
+    """Remove what was unpacked, also if Ctrl-C comes at the end."""
+    while True:
+        try:
+            until_end.close()
+        except KeyboardInterrupt:
+            continue
+        return
 
 
 class _Zip:
@@ -172,7 +228,7 @@ class _Zip:
 
         try:
             self._zip = zipfile.ZipFile(self._file)
-        except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
+        except (OSError, zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
             raise self._damaged(error) from None
         return self
 
@@ -201,10 +257,11 @@ class _Zip:
             hint="unpack it, and name a data directory",
         )
 
-    def unpack(self, name: str, scratch: str, root: str) -> None:
+    def unpack(self, node: BundledNode, scratch: str, root: str) -> None:
         """Write the files of a node below `root`, and its collect file beside that."""
         import shutil
 
+        name = node.name
         wanted = [info for info in self._infos() if info.filename.startswith(f"{name}/")]
         needed, free = sum(info.file_size for info in wanted), shutil.disk_usage(scratch).free
         if needed > free:
@@ -219,7 +276,11 @@ class _Zip:
             elif within.startswith(f"{FILES}/") and not info.is_dir():
                 if within.count("/") > _DEEPEST or "\0" in within:
                     raise self._damaged(within[:200])
-                self._write(info, copy_below(root, within.removeprefix(FILES)))
+                target = copy_below(root, within.removeprefix(FILES))
+                self._write(info, target)
+                modified = node.modified_ms.get(info.filename, -1)
+                if 0 <= modified < 1 << 43:
+                    os.utime(target, ns=(modified * 10**6, modified * 10**6))
 
     def _write(self, info: ZipInfo, target: str) -> None:
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -243,7 +304,10 @@ class _Zip:
             with self._zip.open(info) as member:
                 while chunk := member.read(_CHUNK):
                     yield chunk
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as why:
+        except (
+            zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError,
+            ValueError,
+        ) as why:  # fmt: skip
             raise self._damaged(why) from None
 
     def _damaged(self, why: object) -> KraftoolError:

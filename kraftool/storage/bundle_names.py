@@ -6,21 +6,26 @@ Every command imports it. What is in a bundle is read by `bundle_files.py`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 
 SUFFIX = ".zip"
+ODD = re.compile(r"[^\w./~+@:,-]")
+"""A character that a shell or JSON would have to quote, in the name of a bundle."""
 
 
 def bundle_place(path: str) -> tuple[str, str] | None:
     """Split a PATH into a bundle and what it names in it; None if it leads to no bundle."""
     if SUFFIX not in path:
         return None
-    file, _, within = path.partition(f"{SUFFIX}:")
-    if within and not os.path.lexists(path):
-        file += SUFFIX
-    else:
-        file, within = path, ""
-    return (file, within) if file.endswith(SUFFIX) and _is_zip(file) else None
+    if path.endswith(SUFFIX) and _is_zip(path):
+        return path, ""
+    end = len(path)
+    while (end := path.rfind(f"{SUFFIX}:", 0, end)) >= 0:
+        file, within = path[: end + len(SUFFIX)], path[end + len(SUFFIX) + 1 :]
+        if _is_zip(file):
+            return file, within
+    return None
 
 
 def each_node(paths: Iterable[str]) -> list[str]:
@@ -38,6 +43,8 @@ def each_node(paths: Iterable[str]) -> list[str]:
 
 
 def _is_zip(file: str) -> bool:
+    if not os.path.isfile(file):
+        return False
     try:
         with open(file, "rb") as opened_file:
             return opened_file.read(4) == b"PK\3\4"

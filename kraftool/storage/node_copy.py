@@ -16,6 +16,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.properties import ascii_value
 from kraftool.storage.lock_taking import DirectoryLock
 
+_NOWHERE = ".kraftool-nowhere"
+"""The name of no file."""
 _DIRECTORIES = ("metadata.log.dir", "log.dirs", "log.dir")
 
 
@@ -32,12 +34,14 @@ class NodePlaces:
     """Lines of it."""
     folders: tuple[str, ...] = ()
     pipes: tuple[str, ...] = ()
+    dangling: tuple[str, ...] = ()
+    """Links that lead nowhere."""
     running: tuple[str, ...] = ()
     """Directories whose lock a process has."""
 
 
 def copy_below(root: str, path: str) -> str:
-    """The path of a copy. Nothing below the folder is a symbolic link."""
+    """The path of a copy. Nothing below the folder is a symbolic link that leads anywhere."""
     copy = os.path.normpath(f"{root}/{path}")
     if not copy.startswith(f"{root}/"):
         raise KraftoolError(f"{path} is no path of a data directory")
@@ -55,12 +59,17 @@ def complete(places: NodePlaces, root: str, directories_of: DirectoriesOf) -> st
         os.makedirs(copy_below(root, folder), exist_ok=True)
     for pipe in places.pipes:
         os.mkfifo(copy_below(root, pipe))
+    for link in places.dangling:
+        os.makedirs(os.path.dirname(copy_below(root, link)), exist_ok=True)
+        os.symlink(_NOWHERE, copy_below(root, link))
     if not places.properties:
         path = copy_below(root, places.directory)
     else:
         path = _with_settings(places, root)
     # A properties file splits its values, at commas say. Only what is read back from it counts.
     for directory in directories_of(path):
+        if "${" in directory:  # filled in elsewhere: nobody reads it
+            continue
         if not os.path.normpath(directory).startswith(f"{root}/"):
             raise KraftoolError(
                 f"{path} leads to {directory or 'no directory'}, which the node did not send"
@@ -81,7 +90,12 @@ def _with_settings(places: NodePlaces, root: str) -> str:
     """Write a server.properties whose directories are the copies."""
     path = copy_below(root, places.properties)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    entries = {line: properties.decode(line)[0].entries[0] for line in places.settings}
+    entries = {}
+    for line in places.settings:
+        found = properties.decode(line)[0].entries
+        if len(found) != 1:
+            raise KraftoolError("a line of its settings is not one setting")
+        entries[line] = found[0]
     with open(path, "xb") as file:  # never in place of a file that it sent
         for line, entry in entries.items():
             if entry.key in _DIRECTORIES:
@@ -97,12 +111,13 @@ def _with_settings(places: NodePlaces, root: str) -> str:
 
 
 def _there(directory: str, places: NodePlaces, root: str) -> str:
-    """A directory of the settings as it leads to its copy. A relative one does so as it is, unless
-    the node took it relative to another folder than that of its server.properties."""
+    """A directory of the settings as it leads to its copy. A relative one would lead to what the
+    reader has of that name."""
+    if not directory or "${" in directory:
+        return directory
     if os.path.isabs(directory):
         return copy_below(root, directory)
     beside = os.path.normpath(os.path.join(os.path.dirname(places.properties), directory))
-    if not directory or beside in (places.directory, *places.log_dirs) or "${" in directory:
-        return directory
     ends = (log_dir for log_dir in places.log_dirs if log_dir.endswith(f"/{directory}"))
-    return copy_below(root, next(ends, places.directory))
+    is_beside = beside in (places.directory, *places.log_dirs)
+    return copy_below(root, beside if is_beside else next(ends, places.directory))

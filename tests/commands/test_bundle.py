@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow
 Run = Callable[..., Any]
 QUORUM = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum"
 NODES = tuple(QUORUM / f"node-{number}/server.properties" for number in (2, 3, 4))
+Nodes = tuple[Path, ...]
 COMMANDS = (
     ("doctor",),
     ("diff-voters",),
@@ -43,10 +44,30 @@ def new_process() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Nodes:
+    """Copies whose settings have absolute directories: where a relative one was looked for is a
+    note on the node alone."""
+    folder = tmp_path_factory.mktemp("nodes")
+    return tuple(_absolute(QUORUM / f"node-{number}", folder) for number in (2, 3, 4))
+
+
+def _absolute(node: Path, folder: Path) -> Path:
+    settings = writable(node, folder / node.name) / "server.properties"
+    relative = re.compile(r"(?<=[=,])data", re.MULTILINE)
+    settings.write_text(
+        "".join(
+            relative.sub(f"{settings.parent}/data", line) if "log.dir" in line else line
+            for line in settings.read_text().splitlines(keepends=True)
+        )
+    )
+    return settings
+
+
 @pytest.fixture
-def case(kraftool: Run, tmp_path: Path) -> Path:
+def case(kraftool: Run, tmp_path: Path, nodes: Nodes) -> Path:
     file = tmp_path / "case.zip"
-    assert kraftool("bundle", *NODES, "--out", file).code == 0
+    assert kraftool("bundle", *nodes, "--out", file).code == 0
     return file
 
 
@@ -57,10 +78,10 @@ def contents(file: Path) -> Any:
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
 def test_a_command_says_of_a_bundle_what_it_says_of_the_nodes(
-    kraftool: Run, case: Path, command: tuple[str, ...]
+    kraftool: Run, case: Path, nodes: Nodes, command: tuple[str, ...]
 ) -> None:
     name, *options = command
-    there = kraftool(name, *NODES, *options, "-o", "json")
+    there = kraftool(name, *nodes, *options, "-o", "json")
     here = kraftool(name, case, *options, "-o", "json")
     said = re.sub(rf"{re.escape(str(case))}(:node-[234])?", "", here.text)
     assert (_unhashed(said), here.code) == (_unhashed(there.text), there.code)
@@ -79,7 +100,9 @@ def test_a_command_that_doctor_prints_for_a_bundle_runs_as_it_is(kraftool: Run, 
     assert kraftool(*words).code == kraftool("verify-log", *NODES).code
 
 
-def test_a_command_on_one_directory_asks_which_node(kraftool: Run, case: Path) -> None:
+def test_a_command_on_one_directory_asks_which_node(
+    kraftool: Run, case: Path, nodes: Nodes
+) -> None:
     refused = kraftool("dump", case)
     assert refused.code == 3
     assert f"{case}:node-3" in refused.narration
@@ -87,7 +110,7 @@ def test_a_command_on_one_directory_asks_which_node(kraftool: Run, case: Path) -
     assert node.code == 0
     assert f"{case}:node-3/" in node.text
     assert "/files/" not in node.text
-    snapshot = next(QUORUM.glob(f"node-3/data/{PARTITION}/*.checkpoint"))
+    snapshot = next(nodes[1].parent.glob(f"data/{PARTITION}/*.checkpoint"))
     one = kraftool("dump-log", f"{case}:node-3{snapshot}", "-o", "jsonl")
     assert one.code == 0
     assert f'"file":"{case}:node-3{snapshot}"' in one.text
@@ -142,10 +165,70 @@ def test_more_metadata_than_asked_for_leaves_out_what_is_superseded(
     assert not kept & {path.removeprefix(f"{data}/") for path in left_out}
 
 
+def test_a_log_that_does_not_fit_is_not_taken_for_a_lost_one(kraftool: Run, tmp_path: Path) -> None:
+    data = writable(QUORUM / "node-2/data", tmp_path / "data")
+    with next(data.glob(f"{PARTITION}/*.log")).open("ab") as log:
+        log.write(bytes(1_500_000))
+    file = tmp_path / "case.zip"
+    assert kraftool("bundle", data, "--out", file, "--most", "1").code == 3
+    assert contents(file)["nodes"][0]["isLogLeftOut"]
+    for command in ("doctor", "simulate-election", "state", "timeline"):
+        read = kraftool(command, file)
+        assert read.code == 3, command
+        assert "DATA LOSS" not in read.words
+        if command != "simulate-election":  # which names the code alone
+            assert "no log of node-2, which was larger" in read.words + read.narration
+    assert kraftool("recover", "plan", file).code == 0
+
+
+def test_a_relative_path_and_a_directory_of_the_reader_of_that_name(
+    kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy is read, and not what lies where the reader is."""
+    writable(QUORUM / "node-2", tmp_path / "node")
+    monkeypatch.chdir(tmp_path)
+    assert kraftool("bundle", "node/server.properties", "--out", "case.zip").code == 0
+    writable(QUORUM / "node-3/data", tmp_path / "data")
+    assert "node              2, a voter" in kraftool("dump", "case.zip").text
+
+
+def test_a_link_that_leads_nowhere_and_a_name_that_is_no_text(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    data = writable(QUORUM / "node-2/data", tmp_path / "data")
+    (data / PARTITION / "gone").symlink_to("/nowhere")
+    os.close(os.open(os.fsencode(data / PARTITION) + b"/bad\xff", os.O_CREAT))
+    file = tmp_path / "case.zip"
+    assert kraftool("bundle", data, "--out", file).code == 0
+    here, there = (kraftool("doctor", path, "-o", "json").text for path in (file, data))
+    codes = re.compile(r'"code": "KT-.*?"')
+    assert codes.findall(here) == codes.findall(there) != []
+
+
+def test_files_that_only_have_a_name_of_kafkas_have_no_secret_in_a_bundle(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    data = writable(QUORUM / "node-2/data", tmp_path / "data")
+    partition = data / PARTITION
+    (tmp_path / "elsewhere").write_text("0\n1\n0 0 CANARY\n")
+    (partition / "leader-epoch-checkpoint.tmp").symlink_to(tmp_path / "elsewhere")
+    for name in ("quorum-state.tmp", "00000000000000000500.index", "journal", "users.txt"):
+        (partition / name).write_text("0\n1\nCANARY 0\npassword=CANARY\n")
+    for name in ("replication-offset-checkpoint", "x.json", ".lock"):
+        (data / name).write_text('{"leaderEpoch":1,"password":"CANARY"}')
+    with (data / "meta.properties").open("a") as meta:
+        meta.write("ssl.key.password=CANARY\n")
+    file = tmp_path / "case.zip"
+    assert kraftool("bundle", data, "--out", file).code in (0, 3)
+    with zipfile.ZipFile(file) as bundle:
+        assert not [name for name in bundle.namelist() if b"CANARY" in bundle.read(name)]
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
         (("--out", "x.zip"), "no PATH"),
+        ((NODES[0], "--out", "my case.zip"), "has ' ' in its name"),
         ((NODES[0], "--out", "case.tar"), "does not end with .zip"),
         (("--ssh", "h", "--kubectl", "a=b", "/x", "--out", "x.zip"), "--ssh takes one PATH"),
         ((NODES[0], "--sudo", "--out", "x.zip"), "--sudo is for --ssh"),
@@ -188,7 +271,7 @@ def test_hosts_are_read_with_ssh(
 ) -> None:
     """Two log directories; one host that is not there costs nothing but itself."""
     monkeypatch.setenv("PATH", f"{hosts.folder / 'bin'}:{os.environ['PATH']}")
-    where = QUORUM / "node-11/server.properties"
+    where = _absolute(QUORUM / "node-11", tmp_path)
     file = tmp_path / "case.zip"
     ran = kraftool("bundle", "--ssh", "good,stranger", where, "--out", file)
     assert ran.code == 3
@@ -219,11 +302,14 @@ if shutil.which("kubectl"):
         assert {nodes[pod]["name"] for pod in ("kafka-0", "kafka-1")} == {"node-2", "node-2.2"}
         with zipfile.ZipFile(file) as bundle:
             log = bundle.read("node-2/server-logs/container.log")
-        assert log == b"INFO started\npassword=[redacted]\n"
+        assert log == b"cut off\nINFO started\npassword [redacted]\n"
 
 
-def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
-    """Ctrl-C while a node sends."""
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_an_ended_run_leaves_nothing(tmp_path: Path, number: signal.Signals, code: int) -> None:
+    """It ends while a node sends."""
     ready, folder = tmp_path / "ready", tmp_path / "bin"
     folder.mkdir()
     os.mkfifo(ready)
@@ -240,8 +326,8 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
         text=True,
     )
     assert ready.read_text() == "x\n", "the node sends"
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     _, said = running.communicate(timeout=60)
-    assert running.returncode == 130
+    assert running.returncode == code
     assert "Traceback" not in said
     assert list((tmp_path / "out").iterdir()) == list((tmp_path / "tmp").iterdir()) == []

@@ -37,8 +37,9 @@ def test_a_bundle_of_a_broken_quorum_has_its_verdicts_its_plan_and_no_secret(
         nodes = [*controllers, broker]
         paths = [node.directory / "server.properties" for node in nodes]
         for path in paths:
-            with path.open("a") as settings:
-                settings.write("listener.name.controller.ssl.keystore.password=CANARY-setting\n")
+            # A relative directory is a note, which names where it was looked for.
+            settings = path.read_text().replace("log.dirs=data", f"log.dirs={path.parent}/data")
+            path.write_text(f"{settings}listener.name.controller.ssl.keystore.password=CANARY-x\n")
         log = alive.directory / "server.log"
         log.write_text("cut off\nsasl.jaas.config = X required password=CANARY-in-log;\nthe end\n")
         at = ("--bootstrap-controller", alive.at("CONTROLLER"), "--server-logs", log)

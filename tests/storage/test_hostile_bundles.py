@@ -6,6 +6,7 @@ import json
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,7 @@ def test_a_bundle_is_unpacked_once_and_gone_at_the_end(
     import atexit
 
     ends: list[Callable[[], object]] = []
-    monkeypatch.setattr(atexit, "register", ends.append)
+    monkeypatch.setattr(atexit, "register", lambda end, of: ends.append(partial(end, of)))
     first, second = (open_path(f"{good}:node-2") for _ in range(2))
     assert first.directory == second.directory
     assert bundle_place(f"{good}:node-2") == (str(good), "node-2")

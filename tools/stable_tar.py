@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Writes a tar that depends on nothing but its files: no time, owner or order of this machine.
+
+    tools/stable_tar.py KRAFTOOL.tar.gz FOLDER    write the same files again into a tar in FOLDER
+
+Everything belongs to root and has the time SOURCE_DATE_EPOCH.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import IO, cast
+
+
+def epoch() -> int:
+    return int(os.environ["SOURCE_DATE_EPOCH"])
+
+
+def pack(folder: Path, out: IO[bytes]) -> None:
+    """Write all of a folder, in the order of names."""
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for path in sorted(folder.rglob("*")):
+            entry = archive.gettarinfo(path, str(path.relative_to(folder)))
+            entry.uid = entry.gid = 0
+            entry.uname = entry.gname = ""
+            entry.mtime = epoch()
+            if entry.isfile():
+                with path.open("rb") as file:
+                    archive.addfile(entry, file)
+            else:
+                archive.addfile(entry)
+
+
+def compress(out: IO[bytes]) -> gzip.GzipFile:
+    return gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=out, mtime=epoch())
+
+
+def main(archive: Path, target: Path) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+        with (target / archive.name).open("wb") as out, compress(out) as packed_again:
+            pack(Path(folder), cast(IO[bytes], packed_again))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -262,17 +262,23 @@ native: $(VENV)/.installed-dev  ## build the native module again, and write the 
 	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@$(KRAFTOOL) --version
 
-wheel: $(VENV)/.installed-dev $(PACKAGING)/.installed  ## sdist and wheels into dist/, and each wheel tried in an empty environment
+wheel: $(VENV)/.installed-dev $(PACKAGING)/.installed  ## sdist and wheels into dist/, built twice, and tried in empty environments
 	@rm -rf dist build
 	@packaging/wheels.sh
 	@touch dist/.complete
+	@packaging/again.sh wheels
 	@$(BIN)/python tools/try_wheels.py dist
 
 # Needs root and Debian: mmdebstrap makes the image, and the empty hosts where everything is tried.
-packages: wheel $(PACKAGING)/.tools  ## all that a release has, into dist/, checked, and tried on hosts without Python and network
+packages: wheel $(PACKAGING)/.tools monitoring  ## all that a release has into dist/, checked, built twice, and tried on hosts with nothing
+	@packaging/check.sh
 	@packaging/program.sh
 	@packaging/image.sh
 	@packaging/deb.sh
+	@packaging/sbom.sh
+	@packaging/audit.sh
+	@packaging/again.sh program image deb
+	@packaging/publish.sh --dry-run
 	@$(BIN)/python tools/try_packages.py dist
 
 clean:  ## remove what make wrote
@@ -306,7 +312,7 @@ $(PACKAGING)/.installed: packaging/requirements.txt
 	@$(PACKAGING)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement $<
 	@touch $@
 
-DEBIAN_TOOLS := mmdebstrap skopeo umoci lintian binutils libpython3-dev
+DEBIAN_TOOLS := mmdebstrap skopeo umoci lintian binutils iproute2 libpython3-dev shellcheck
 $(PACKAGING)/.tools: | $(PACKAGING)/.installed
 	@dpkg-query --show $(DEBIAN_TOOLS) >/dev/null 2>&1 || { \
 	  echo 'Installing $(DEBIAN_TOOLS)'; \

@@ -1,3 +1,4 @@
+#!/bin/sh
 # What the scripts of this folder share. Each is run from anywhere: `packaging/wheels.sh`.
 # Owns the place of the tools and the time that is written into packages, so that two builds of one
 # commit are equal.

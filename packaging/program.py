@@ -14,6 +14,8 @@ def main() -> None:
     os.environ.pop("LD_LIBRARY_PATH", None)
     if before is not None:
         os.environ["LD_LIBRARY_PATH"] = before
+    # Without that path it has to start as if by a user: what it unpacked is for this process alone.
+    os.environ["PYINSTALLER_RESET_ENVIRONMENT"] = "1"
     if sys.argv[1:2] == ["-c"] and len(sys.argv) > 2:
         code = sys.argv[2]
         del sys.argv[1:3]

@@ -24,7 +24,7 @@ if find "$WORK/built/folder" -type f -exec objdump -p {} + 2>/dev/null | grep -E
 fi
 mkdir -p "$(dirname "$PROGRAM")"
 mv "$WORK/built/folder" "$PROGRAM"
-name=kraftool-$(version)-$(uname -s | tr A-Z a-z)-$(uname -m)
+name=kraftool-$(version)-$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m)
 mv "$WORK/built/kraftool" "$DIST/$name"
 "$DIST/$name" --version
 echo "it needs glibc $(glibc)"

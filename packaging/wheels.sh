@@ -7,9 +7,11 @@ rm -f "$DIST"/kraftool-*.whl "$DIST"/kraftool-*.tar.gz
 build() { "$TOOLS/python" -m build --no-isolation "$@" >"$WORK/log" 2>&1 || { cat "$WORK/log" >&2; exit 1; }; }
 
 build --sdist --outdir "$WORK/sdist" .
-"$TOOLS/python" tools/stable_tar.py "$WORK"/sdist/*.tar.gz "$DIST"
-mkdir "$WORK/source"
-tar -C "$WORK/source" --strip-components=1 -xzf "$DIST"/kraftool-*.tar.gz
+mkdir "$WORK/unpacked"
+tar -C "$WORK/unpacked" -xzf "$WORK"/sdist/*.tar.gz
+chmod -R go-w "$WORK/unpacked"
+"$TOOLS/python" tools/stable_tar.py "$WORK/unpacked" "$DIST/$(basename "$WORK"/sdist/*)"
+mv "$WORK"/unpacked/* "$WORK/source"
 KRAFTOOL_PURE=1 build --wheel --outdir "$DIST" "$WORK/source"
 
 command -v cargo >/dev/null || { echo 'Rust is missing, so there is only the pure wheel: https://rustup.rs' >&2; exit 1; }
@@ -25,7 +27,7 @@ Linux)
 exec "$TOOLS/python" -m ziglang cc -target $machine-linux-gnu.2.28 "\$@"
 END
   chmod +x "$WORK/linker"
-  export "CARGO_TARGET_$(echo "$machine" | tr a-z A-Z)_UNKNOWN_LINUX_GNU_LINKER=$WORK/linker"
+  export "CARGO_TARGET_$(echo "$machine" | tr '[:lower:]' '[:upper:]')_UNKNOWN_LINUX_GNU_LINKER=$WORK/linker"
   build --wheel --outdir "$DIST" "-C--build-option=--plat-name=manylinux_2_28_$machine" "$WORK/source"
   "$TOOLS/auditwheel" show "$DIST"/kraftool-*-manylinux_2_28_"$machine".whl >"$WORK/show"
   # auditwheel names the oldest system that the wheel fits: 2.28 or older.

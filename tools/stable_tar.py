@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a tar that depends on nothing but its files: no time, owner or order of this machine.
 
-    tools/stable_tar.py KRAFTOOL.tar.gz FOLDER    write the same files again into a tar in FOLDER
+    tools/stable_tar.py FOLDER OUT.tar.gz
 
 Everything belongs to root and has the time SOURCE_DATE_EPOCH.
 """
@@ -12,7 +12,6 @@ import gzip
 import os
 import sys
 import tarfile
-import tempfile
 from pathlib import Path
 from typing import IO, cast
 
@@ -40,14 +39,11 @@ def compress(out: IO[bytes]) -> gzip.GzipFile:
     return gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=out, mtime=epoch())
 
 
-def main(archive: Path, target: Path) -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
-        with (target / archive.name).open("wb") as out, compress(out) as packed_again:
-            pack(Path(folder), cast(IO[bytes], packed_again))
+def main(folder: str, out: str) -> int:
+    with Path(out).open("wb") as file, compress(file) as packed:
+        pack(Path(folder), cast(IO[bytes], packed))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    sys.exit(main(*sys.argv[1:]))

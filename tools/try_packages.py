@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs each package of dist/ on a host of its own, as a new user would, and uses it there.
 
-    tools/try_packages.py DIST
+    tools/try_packages.py DIST [NAME...]    such as: tools/try_packages.py dist image
 
 The hosts are folders that mmdebstrap fills with Debian: the wheel gets one with Python, the others
 one without, and none has a compiler. Owns what a package has to be able to do: read a directory
@@ -30,6 +30,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DIRECTORY = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum/node-2/data"
 TOOLS = Path(os.environ.get("TOOLS", ROOT / ".venv-packages/bin"))
 USER = 65532
+_MACHINE = platform.machine()
+_DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}[_MACHINE]
 _FINE = (0, 1)
 """Exit codes of a command that judges: 1 is a finding."""
 _ROUNDS = 10
@@ -70,9 +72,17 @@ class Host:
         return done.stdout
 
     def command(self, *words: str, network: bool) -> list[str]:
-        namespaces = ["--mount", "--pid", "--fork", f"--mount-proc={self.folder / 'proc'}"]
-        apart = ["unshare", *namespaces, *([] if network else ["--net"])]
-        return [*apart, "chroot", f"--userspec={self.kind.user}", str(self.folder), *words]
+        """Without a network a host still has its loopback, as a rehearsal needs."""
+        apart = ["unshare", "--mount", "--pid", "--fork", f"--mount-proc={self.folder / 'proc'}"]
+        if not network:
+            apart += ["--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+        return [
+            *apart,
+            "chroot",
+            f"--userspec={self.kind.user}:{self.kind.user}",
+            str(self.folder),
+            *words,
+        ]
 
 
 def debian(target: Path, *include: str) -> None:
@@ -150,28 +160,28 @@ def _chroot(folder: Path, *words: str) -> None:
 KINDS = (
     Kind(
         name="wheel",
-        file="kraftool-*-manylinux_2_28_x86_64.whl",
+        file=f"kraftool-*-manylinux_2_28_{_MACHINE}.whl",
         made_by="packaging/wheels.sh",
         host="python",
         install=install_wheel,
     ),
     Kind(
         name="one file",
-        file="kraftool-*-linux-x86_64",
+        file=f"kraftool-*-linux-{_MACHINE}",
         made_by="packaging/program.sh",
         host="bare",
         install=install_file,
     ),
     Kind(
         name="Debian package",
-        file="kraftool_*_amd64.deb",
+        file=f"kraftool_*_{_DEBIAN}.deb",
         made_by="packaging/deb.sh",
         host="bare",
         install=install_debian_package,
     ),
     Kind(
         name="image",
-        file="kraftool-*-image-amd64.tar",
+        file=f"kraftool-*-image-{_DEBIAN}.tar",
         made_by="packaging/image.sh",
         host="",
         install=install_image,
@@ -195,7 +205,7 @@ def use_offline(host: Host) -> None:
     plan = (host.folder / "node/plan.yaml").read_text()
     plan_id = plan.partition("\n")[0].removeprefix("id: ")
     words = ("/node/plan.yaml", "--dir", data)
-    host.run("kraftool", "recover", "rehearse", *words, codes=_FINE)
+    host.run("kraftool", "recover", "rehearse", *words)
     host.run("kraftool", "recover", "apply", *words, "--yes", plan_id)
     host.run("kraftool", "recover", "verify", *words, codes=_FINE)
     host.run("kraftool", "recover", "undo", *words, "--yes", plan_id)
@@ -244,12 +254,12 @@ def start_cost(hosts: Sequence[Host], *words: str) -> list[float]:
     return [sorted(seconds)[len(seconds) // 2] for seconds in spent]
 
 
-def main(dist: Path) -> int:
+def main(dist: Path, *names: str) -> int:
     with tempfile.TemporaryDirectory(prefix="kraftool-hosts-") as place:
         debian(Path(place, "bare.tar"))
         debian(Path(place, "python.tar"), "python3-venv")
         hosts = []
-        for kind in KINDS:
+        for kind in (kind for kind in KINDS if kind.name in names or not names):
             (package,) = dist.glob(kind.file)
             folder = Path(place, kind.name.replace(" ", "-"))
             folder.mkdir()
@@ -259,7 +269,7 @@ def main(dist: Path) -> int:
             kind.install(package, folder)
             (folder / "proc").mkdir(exist_ok=True)
             shutil.copytree(DIRECTORY, folder / "node/data")
-            subprocess.run(["chown", "-R", str(kind.user), folder / "node"], check=True)
+            subprocess.run(["chown", "-R", f"{kind.user}:{kind.user}", folder / "node"], check=True)
             host = Host(kind=kind, package=package, folder=folder)
             use_offline(host)
             use_online(host)
@@ -277,4 +287,4 @@ def main(dist: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))

@@ -3,6 +3,7 @@
 What needs root, Debian or another machine is no test: `make packages` does it.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -132,3 +133,27 @@ def test_pods_run_confined_and_call_commands_that_exist(path: Path) -> None:
                 container.get("command") == ["sleep", "infinity"]
                 or container["args"][0] in commands
             )
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("--version",), "kraftool "),
+        (("-m", "kraftool", "--version"), "kraftool "),
+        (("-c", "import os, sys; print(sys.argv[1:], sorted(os.environ))", "a"), "['a']"),
+    ],
+)
+def test_the_program_answers_as_the_python_that_kraftool_starts(
+    words: tuple[str, ...], shown: str
+) -> None:
+    """A rehearsal, the guide and the dashboard start `sys.executable`, which is the program."""
+    done = subprocess.run(
+        [sys.executable, "packaging/program.py", *words],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "LD_LIBRARY_PATH": "/of/the/program"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith(shown)
+    assert "LD_LIBRARY_PATH" not in done.stdout

@@ -11,15 +11,20 @@ needs root.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
+import pty
 import resource
+import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,7 +40,7 @@ _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}[_MACHINE]
 _FINE = (0, 1)
 """Exit codes of a command that judges: 1 is a finding."""
 _ROUNDS = 10
-_WAIT_S = 20.0
+_WAIT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,10 @@ def debian(target: Path, *include: str) -> None:
     suite = os.environ.get("SUITE", platform.freedesktop_os_release()["VERSION_CODENAME"])
     words = ["--quiet", "--variant=apt", *(f"--include={name}" for name in include)]
     subprocess.run(["mmdebstrap", *words, suite, str(target)], check=True)
+
+
+HOSTS: dict[str, tuple[str, ...]] = {"bare": (), "python": ("python3-venv",)}
+"""What each kind of host has in addition to Debian with apt."""
 
 
 def install_wheel(package: Path, folder: Path) -> None:
@@ -241,6 +250,30 @@ def use_online(host: Host) -> None:
                 sys.exit(f"{host.kind.name}: the quorum has no leader\n{shown}")
 
 
+def use_dashboard(host: Host) -> None:
+    """Open the dashboard until doctor, which works in a process of its own, has examined."""
+    screen, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    process = subprocess.Popen(
+        host.command("kraftool", "watch", "/node/data", network=False),
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TERM": "xterm-256color", "LANG": "C.UTF-8"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    shown, end = b"", time.monotonic() + _WAIT_S
+    while b"1 error" not in shown:
+        if select.select([screen], [], [], 0.1)[0]:
+            shown += os.read(screen, 65536)
+        if time.monotonic() > end:
+            sys.exit(f"{host.kind.name}: the dashboard has no result of doctor\n{shown!r}")
+    os.write(screen, b"q")
+    if process.wait(_WAIT_S):
+        sys.exit(f"{host.kind.name}: the dashboard ended with {process.returncode}")
+    os.close(screen)
+    os.close(terminal)
+
+
 def start_cost(hosts: Sequence[Host], *words: str) -> list[float]:
     """CPU seconds of a command on each host: the median of rounds in which each has its turn."""
     spent: list[list[float]] = [[] for _ in hosts]
@@ -256,10 +289,11 @@ def start_cost(hosts: Sequence[Host], *words: str) -> list[float]:
 
 def main(dist: Path, *names: str) -> int:
     with tempfile.TemporaryDirectory(prefix="kraftool-hosts-") as place:
-        debian(Path(place, "bare.tar"))
-        debian(Path(place, "python.tar"), "python3-venv")
+        kinds = [kind for kind in KINDS if kind.name in names or not names]
+        for name in {kind.host for kind in kinds if kind.host}:
+            debian(Path(place, f"{name}.tar"), *HOSTS[name])
         hosts = []
-        for kind in (kind for kind in KINDS if kind.name in names or not names):
+        for kind in kinds:
             (package,) = dist.glob(kind.file)
             folder = Path(place, kind.name.replace(" ", "-"))
             folder.mkdir()
@@ -271,6 +305,7 @@ def main(dist: Path, *names: str) -> int:
             shutil.copytree(DIRECTORY, folder / "node/data")
             subprocess.run(["chown", "-R", f"{kind.user}:{kind.user}", folder / "node"], check=True)
             host = Host(kind=kind, package=package, folder=folder)
+            use_dashboard(host)
             use_offline(host)
             use_online(host)
             print(f"{kind.name}: tried without and with a network", flush=True)

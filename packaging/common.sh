@@ -8,7 +8,9 @@ ROOT=$PWD
 DIST=${DIST:-$ROOT/dist}
 TOOLS=${TOOLS:-$ROOT/.venv-packages/bin}
 [ -x "$TOOLS/python" ] || { echo 'The tools are missing: make .venv-packages/.installed' >&2; exit 1; }
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
+  if [ -e .git ]; then SOURCE_DATE_EPOCH=$(git log -1 --format=%ct); else SOURCE_DATE_EPOCH=$(date +%s); fi
+fi
 export SOURCE_DATE_EPOCH
 umask 022
 mkdir -p "$DIST"

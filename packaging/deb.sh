@@ -45,7 +45,7 @@ sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@MAINTAINER@/$MAI
 chmod -R go-w,a+rX "$root"
 find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 package=$DIST/kraftool_${version}_$architecture.deb
-dpkg-deb --root-owner-group --build "$root" "$package" >/dev/null
+dpkg-deb -Zxz --root-owner-group --build "$root" "$package" >/dev/null
 if command -v lintian >/dev/null; then
   lintian --allow-root --fail-on error,warning "$package"
 else

@@ -12,6 +12,8 @@ rm -rf "$WORK/modules/bin"
 "$TOOLS/python" -m pip install --quiet --disable-pip-version-check --no-compile --no-deps \
   --target "$WORK/modules" "$DIST"/kraftool-*-abi3-*.whl
 rm -rf "$WORK/modules/bin" "$WORK/modules/share"
+# Where the wheel was is nothing to the program.
+rm -f "$WORK"/modules/kraftool-*.dist-info/RECORD "$WORK"/modules/kraftool-*.dist-info/direct_url.json
 find "$WORK/modules" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 # PyInstaller keeps what it found of a Python: a cache of this machine would differ from another's.
 PYTHONHASHSEED=0 PYTHONPATH=$WORK/modules PYINSTALLER_CONFIG_DIR=$WORK/cache \

@@ -83,7 +83,7 @@ def image(version: str, user: str, layers: list[Layer], folder: Path) -> None:
         "config": blob(_json(config(version, user, layers)), f"{_TYPE}.config.v1+json"),
         "layers": [blob(one.data, f"{_TYPE}.layer.v1.tar+gzip") for one in layers],
     }
-    names = {"org.opencontainers.image.ref.name": version}
+    names = {"org.opencontainers.image.ref.name": f"kraftool:{version}"}
     listed = blob(_json(manifest), f"{_TYPE}.manifest.v1+json", annotations=names)
     index = {"schemaVersion": 2, "mediaType": f"{_TYPE}.index.v1+json", "manifests": [listed]}
     (folder / "index.json").write_bytes(_json(index))

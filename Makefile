@@ -6,7 +6,9 @@ VENV         := .venv
 BIN          := $(VENV)/bin
 EXTRAS       := compression arrow spark backup serve dev
 LOCK         := requirements-dev.lock
-DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
+SITE_VENV    ?= .venv-site
+SITE_LOCK    := docs/site/requirements.lock
+DEMO          = build/demo
 SEEDS        ?= 0..10000
 ROUNDS       ?= 200
 KAFKA        ?= 4.3.0
@@ -45,11 +47,14 @@ PYTHON       ?= $(shell for p in $(CANDIDATES); do \
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed  ## set up, and dump a data directory of a real Kafka controller
-	@echo '$$ kraftool dump $(DEMO_FIXTURE)'
-	@$(KRAFTOOL) dump $(DEMO_FIXTURE)
+demo: $(VENV)/.installed  ## set up, unpack a quorum of real Kafka into build/demo, and check it
+	@rm -rf $(DEMO)
+	@$(KRAFTOOL) demo $(DEMO)
 	@echo
-	@echo 'Your own: $(KRAFTOOL) dump /path/to/metadata.log.dir   (or a server.properties, a single file, a tar)'
+	@echo '$$ kraftool doctor $(DEMO)'
+	@$(KRAFTOOL) doctor $(DEMO)
+	@echo
+	@echo 'Your own: $(KRAFTOOL) doctor /path/to/metadata.log.dir   (or a server.properties, a single file, a tar)'
 
 # One run of all three targets, which share the workers: a target that waits for Kafka leaves the cores
 # to the others. Each prints its minutes and what it proved.
@@ -78,8 +83,8 @@ test-minutes: $(VENV)/.installed-dev  ## the tests, and then what they cost: min
 test-count: $(VENV)/.installed-dev  ## the number of tests
 	@$(BIN)/python -m pytest --collect-only -q | tail -1
 
-picture: $(VENV)/.installed-dev  ## draw the dashboard's picture in docs/ again, with the real dashboard
-	@KRAFTOOL_SNAPSHOTS=write $(BIN)/python -m pytest -q tests/tui/test_quorum_screen.py -k picture_of_the_docs
+picture: $(VENV)/.installed-dev  ## draw the dashboard's pictures in docs/ again, with the real dashboard
+	@$(BIN)/python -m tools.pictures
 
 check: fresh lint crates  ## what CI checks in addition to the tests
 
@@ -131,6 +136,7 @@ fresh: $(VENV)/.installed-dev  ## generated files are what their generators writ
 	@$(BIN)/python -m tools.schemas --check
 	@$(BIN)/python tools/native_id.py --check
 	@$(BIN)/python tools/damage.py --check
+	@$(BIN)/python tools/demo.py --check
 	@$(BIN)/python tools/monitoring.py --check
 	@if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then \
 	  $(BIN)/python tools/catalogue.py --check && $(BIN)/python tools/config_names.py --check && \
@@ -239,6 +245,15 @@ monitoring: $(VENV)/.installed-dev  ## write alert rules and the dashboard, and 
 	@$(BIN)/python tools/monitoring.py
 	@sh tools/check_monitoring.sh $(VENV)/monitoring $(BIN)/python
 
+site: $(SITE_VENV)/.installed  ## build the site into build/site, and check its links; only the set-up needs a network
+	@PYTHONPATH=. $(SITE_VENV)/bin/python tools/build_site.py build/site
+
+$(SITE_VENV)/.installed: $(SITE_LOCK)
+	@echo 'Installing Sphinx and what kraftool needs into $(SITE_VENV) (once; a minute)'
+	@$(PYTHON) -m venv --clear $(SITE_VENV)
+	@$(SITE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(SITE_LOCK)
+	@touch $@
+
 hooks: $(VENV)/.installed-dev  ## let git run ruff before each commit, and make lint before each push
 	@$(BIN)/pre-commit install
 
@@ -248,9 +263,10 @@ UV_COMPILE   := UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --qu
 lock: $(VENV)/.made  ## write requirements-dev.lock: the newest versions that pyproject.toml allows
 	@[ -x $(BIN)/uv ] || $(PIP_INSTALL) uv
 	@$(UV_COMPILE) $(EXTRAS:%=--extra %) pyproject.toml --output-file $(LOCK)
+	@$(UV_COMPILE) --constraint $(LOCK) pyproject.toml docs/site/requirements.in --output-file $(SITE_LOCK)
 	@$(UV_COMPILE) packaging/requirements.in --output-file packaging/requirements.txt
 	@$(UV_COMPILE) --constraint $(LOCK) --extra compression --extra backup pyproject.toml --output-file packaging/runtime.txt
-	@git --no-pager diff --stat -- $(LOCK) packaging
+	@git --no-pager diff --stat -- $(LOCK) $(SITE_LOCK) packaging
 
 newest:  ## make check and quick with the newest versions instead of the locked ones, in .venv-newest
 	@rm -f .venv-newest/.installed-dev
@@ -284,6 +300,7 @@ packages: wheel $(PACKAGING)/.tools monitoring  ## all that a release has into d
 clean:  ## remove what make wrote
 	rm -rf $(VENV) .venv-newest $(PACKAGING) build dist *.egg-info $(CRATES)/target decoders/_native.*.so .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(SITE_VENV)
 
 # The stamps make both set-ups happen once, and again when pyproject.toml changes.
 $(VENV)/.made:

@@ -47,12 +47,16 @@ def write_version(folder: str) -> None:
 
 
 class BuildPy(build_py):
-    """Copies the sources, with the version."""
+    """Copies the sources, with the version, and the site's address if KRAFTOOL_SITE names one."""
 
     def run(self) -> None:
         super().run()
-        if not self.editable_mode:
-            write_version(self.build_lib)
+        if self.editable_mode:
+            return
+        write_version(self.build_lib)
+        if site := os.environ.get("KRAFTOOL_SITE"):
+            address = Path(self.build_lib, "kraftool", "commands", "site.txt")
+            address.write_text(f"{site.rstrip('/')}\n", encoding="utf-8")
 
 
 class Sdist(sdist):

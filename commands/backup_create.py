@@ -9,15 +9,22 @@ from typer import Argument, Option
 
 from kraftool.commands.backup_options import Store
 from kraftool.commands.exit_code import RefusedError
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output, printable
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+)
+from kraftool.commands.output import Output, printable
+from kraftool.commands.quorum_options import (
+    LiveOptions,
+)
 
 if TYPE_CHECKING:
     from kraftool.backup.manifest import Manifest
 
 
 def create(
+    *,
     store: Store,
     path: Annotated[
         str,
@@ -44,15 +51,9 @@ def create(
             help="Leave out SCRAM users, and config values that are not known to be harmless.",
         ),
     ] = False,
-    bootstrap_controller: Bootstrap = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    quorum: LiveOptions,
     output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Create a backup of a cluster's metadata.
 
@@ -85,17 +86,16 @@ def create(
     from kraftool.storage.paths import open_path
     from kraftool.storage.remote import shown_url
 
-    refuse_both([path] if path else [], bootstrap_controller)
+    refuse_both([path] if path else [], quorum.bootstrap_controller)
     quicken()
-    to = Output(color=color, quiet=quiet, out=out)
-    access = bootstrap_controller, command_config, timeout, resolve
+    to = printing.open()
     options = BackupOptions(
         at=at,
         with_secrets=not without_secrets,
         recipients=tuple(encrypt_to or ()),
         now_ms=int(time.time() * 1000),
     )
-    with live_quorum(to, *access, committed=True, with_history=at is not None) as live:
+    with live_quorum(to, quorum, committed=True, with_history=at is not None) as live:
         if live is None:
             location, source = open_path(path), shown_url(path)
         else:

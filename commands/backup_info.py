@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from kraftool.commands.backup_options import BackupOrStore, opened
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
-from kraftool.commands.output import ColorWhen, Output, printable
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+    TimeZone,
+)
+from kraftool.commands.output import printable
 
 
 def info(
+    *,
     backup: BackupOrStore,
     output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Show what a backup has, and what a restore will not bring back.
 
@@ -27,7 +30,7 @@ def info(
     from kraftool.commands.times import time_zone
 
     zone = time_zone(tz)
-    to = Output(color=color, quiet=quiet, out=out)
+    to = printing.open()
     files, name = opened(backup)
     manifest = newest(files, name)
     if output is PlainFormat.JSON:

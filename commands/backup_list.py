@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from kraftool.commands.backup_options import Store
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import (
+    OutputOptions,
+    RowFormat,
+    RowOutput,
+    TimeZone,
+)
 
 
 def list_(
+    *,
     store: Store,
     output: RowOutput = RowFormat.TABLE,
     tz: TimeZone = "UTC",
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """List the backups of a cluster, the newest first.
 
@@ -28,7 +30,7 @@ def list_(
     from kraftool.commands.times import time_zone
 
     zone = time_zone(tz)
-    to = Output(color=color, quiet=quiet, out=out)
+    to = printing.open()
     listing = list_backups(store)
     if output is RowFormat.TABLE:
         from kraftool.backup.table import backup_table

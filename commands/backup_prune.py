@@ -9,14 +9,19 @@ from typer import Option
 
 from kraftool.commands.backup_options import Store
 from kraftool.commands.exit_code import UsageError
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output, printable
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+)
+from kraftool.commands.output import Output, printable
 
 if TYPE_CHECKING:
     from kraftool.backup.prune import PruneReport
 
 
 def prune(
+    *,
     store: Store,
     keep: Annotated[
         int | None,
@@ -30,10 +35,7 @@ def prune(
         bool, Option("--dry-run", help="Report what would be removed. Change nothing.")
     ] = False,
     output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Remove old backups.
 
@@ -57,7 +59,7 @@ def prune(
     from kraftool.commands.finding_options import set_exit_code
     from kraftool.storage.backup_files import BackupFiles
 
-    to = Output(color=color, quiet=quiet, out=out)
+    to = printing.open()
     retention = Retention(newest=keep, days=keep_days, now_ms=int(time.time() * 1000))
     with to.task_progress("backups", unit="backups") as progress:
         report = prune_backups(BackupFiles(store), retention, progress, dry_run=dry_run)

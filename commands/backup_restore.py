@@ -10,9 +10,16 @@ from typer import Option
 from kraftool.backup.restore import RestorePart, StepOutcome
 from kraftool.commands.backup_options import BackupOrStore, opened
 from kraftool.commands.exit_code import ExitCode, UnreachableError
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output, printable
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+)
+from kraftool.commands.output import Output, printable
+from kraftool.commands.quorum_options import (
+    AccessOptions,
+    Bootstrap,
+)
 
 if TYPE_CHECKING:
     from kraftool.backup.restoring import RestoreReport
@@ -27,6 +34,7 @@ _STYLES = {
 
 
 def restore(
+    *,
     backup: BackupOrStore,
     bootstrap_controller: Bootstrap,
     apply: Annotated[
@@ -59,14 +67,9 @@ def restore(
         bool,
         Option("--overwrite", help="Replace configs and quotas that have another value."),
     ] = False,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Restore topics, configs, ACLs and quotas of a backup into a running cluster.
 
@@ -94,11 +97,10 @@ def restore(
     from kraftool.backup.restore import RestoreScope
     from kraftool.backup.restoring import restored
     from kraftool.client.observing import UnobservableError
-    from kraftool.commands.quorum_options import target as target_of
     from kraftool.net.errors import NetError
 
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     files, name = opened(backup)
     manifest = newest(files, name)
     scope = RestoreScope(

@@ -9,11 +9,12 @@ from typer import Argument, Option
 
 from kraftool.commands.backup_options import BackupOrStore, opened
 from kraftool.commands.exit_code import RefusedError
-from kraftool.commands.options import Color, Debug, Quiet
-from kraftool.commands.output import ColorWhen, Output, printable
+from kraftool.commands.options import ScreenOptions
+from kraftool.commands.output import printable
 
 
 def unpack(
+    *,
     backup: BackupOrStore,
     directory: Annotated[
         str, Argument(metavar="DIR", help="A folder that is new or empty.", show_default=False)
@@ -21,9 +22,7 @@ def unpack(
     node_id: Annotated[
         int, Option("--node-id", metavar="ID", min=0, help="node.id of the directory.")
     ],
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: ScreenOptions,
 ) -> None:
     """Write a backup as a data directory.
 
@@ -31,7 +30,8 @@ def unpack(
 
     kraftool recover plan takes the state of a quorum from this directory: so the same cluster comes
     back with an earlier state (docs/restore.md). Kafka starts on it, too. The directory gets a new
-    directory id, and so it does not vote. For a recovery name an id that no node has. If BACKUP is
+    directory id, and so it does not vote. If all controllers are lost, name the id of the node that
+    runs on the directory. To go back to an earlier state, name an id that no node has. If BACKUP is
     a STORE, kraftool takes its newest backup.
 
     Exits 5 if DIR is not empty, or if the backup is not as it was written. Nothing else is changed.
@@ -40,7 +40,7 @@ def unpack(
     from kraftool.backup.manifest import newest
     from kraftool.backup.unpack import unpack as unpack_backup
 
-    to = Output(color=color, quiet=quiet)
+    to = printing.open()
     files, name = opened(backup)
     manifest = newest(files, name)
     try:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from kraftool.commands.backup_options import BackupOrStore, opened
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+)
 
 
 def verify(
+    *,
     backup: BackupOrStore,
     output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Verify backups: read them back, and compare bytes and state with the manifest.
 
@@ -36,7 +37,7 @@ def verify(
     from kraftool.reports.logs.processes import quicken
 
     quicken()
-    to = Output(color=color, quiet=quiet, out=out)
+    to = printing.open()
     files, name = opened(backup)
     if name:
         report = verify_one(files, name)

@@ -192,8 +192,10 @@ def load(words: tuple[str, ...]) -> Any:
     if words[-1] in SUBCOMMANDS and len(words) == 1:
         command = build(imported.app)
     else:
+        from kraftool.commands.options import grouped
+
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(words[-1], cls=ExplainedCommand)(getattr(imported, function))
+        app.command(words[-1], cls=ExplainedCommand)(grouped(getattr(imported, function)))
         command = build(app)
     command.short_help = commands_below(words[:-1])[words[-1]]
     return command

@@ -35,11 +35,13 @@ SECTIONS = {
     "Repair": {
         "recover": "Recover a lost quorum or a damaged directory",
         "backup": "Keep backups of a cluster's metadata",
+        "bundle": "Collect what explains a failure into one file",
     },
     "Make": {
         "format": "Format the directories of a node",
         "storage": "Format directories, and show how they are formatted",
         "node": "Run a node of a quorum",
+        "demo": "Unpack a small quorum, to try kraftool on",
     },
     "Fleet": {
         "pipeline": "Audit, export and follow many directories with Spark",

@@ -9,9 +9,10 @@ from typing import Annotated
 from typer import Argument, Option
 
 from kraftool.commands.exit_code import ExitCode, UsageError
-from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import OUTPUT, OutputOptions, ShowSecrets
+from kraftool.commands.quorum_options import (
+    LiveOptions,
+)
 
 
 class DiffFormat(StrEnum):
@@ -24,6 +25,7 @@ class DiffFormat(StrEnum):
 
 
 def diff_state(
+    *,
     path: Annotated[
         str,
         Argument(
@@ -79,16 +81,10 @@ def diff_state(
             help="Maximum number of lines of each kind in the table. 0 shows all.",
         ),
     ] = 50,
-    bootstrap_controller: Bootstrap = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    quorum: LiveOptions,
     output: Annotated[DiffFormat, OUTPUT] = DiffFormat.TABLE,
     show_secrets: ShowSecrets = False,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Compare the metadata of two directories or two offsets.
 
@@ -130,14 +126,14 @@ def diff_state(
 
     ignored = _ignored(ignore)
     moment = parse_time(at_time, "--at-time")
-    if other and bootstrap_controller:
+    if other and quorum.bootstrap_controller:
         raise UsageError(
             "--bootstrap-controller takes at most one PATH", hint="leave out one of the PATHs"
         )
-    refuse_nothing([path] if path else [], bootstrap_controller, "PATH")
+    refuse_nothing([path] if path else [], quorum.bootstrap_controller, "PATH")
     if at is not None and moment is not None:
         raise UsageError("--at and --at-time contradict each other", hint="use one of them")
-    is_single = not (path and (other or bootstrap_controller))
+    is_single = not (path and (other or quorum.bootstrap_controller))
     if path == other == "-":
         raise UsageError("stdin can be read only once", hint="name - once")
     is_ranged = at is not None or to_offset is not None or moment is not None
@@ -156,12 +152,11 @@ def diff_state(
         old=0 if at is None and moment is None and is_single else at,
         new=at if to_offset is None and not is_single else to_offset,
         old_time=moment,
-        at_end=at_end or bool(bootstrap_controller),
+        at_end=at_end or bool(quorum.bootstrap_controller),
     )
-    to = Output(color=color, quiet=quiet, out=out)
-    access = bootstrap_controller, command_config, timeout, resolve
+    to = printing.open()
     with ExitStack() as stack:
-        live = stack.enter_context(live_quorum(to, *access, committed=True, with_history=True))
+        live = stack.enter_context(live_quorum(to, quorum, committed=True, with_history=True))
         locations = [open_path(given_path) for given_path in (path, other) if given_path]
         if live is not None:
             locations.append(leader_log(to, live).location)

@@ -7,19 +7,20 @@ from typing import Annotated
 from typer import Argument
 
 from kraftool.commands.exit_code import ExitCode, UsageError
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import (
+    OutputOptions,
+    RowFormat,
+    RowOutput,
+    TimeZone,
+)
 from kraftool.commands.quorum_options import (
-    TIMEOUT_S,
-    Bootstrap,
-    CommandConfig,
-    Resolve,
-    Timeout,
+    LiveOptions,
     tell_agreement,
 )
 
 
 def diff_voters(
+    *,
     sources: Annotated[
         list[str] | None,
         Argument(
@@ -28,16 +29,10 @@ def diff_voters(
             " tar or -.",
         ),
     ] = None,
-    bootstrap_controller: Bootstrap = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    quorum: LiveOptions,
     output: RowOutput = RowFormat.TABLE,
     tz: TimeZone = "UTC",
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Compare the voter sets of several sources.
 
@@ -68,12 +63,11 @@ def diff_voters(
 
     zone = time_zone(tz)
     paths = sources or []
-    refuse_nothing(paths, bootstrap_controller, "SOURCE")
+    refuse_nothing(paths, quorum.bootstrap_controller, "SOURCE")
     if paths.count("-") > 1:
         raise UsageError("stdin can be read only once", hint="name - once")
-    to = Output(color=color, quiet=quiet, out=out)
-    access = bootstrap_controller, command_config, timeout, resolve
-    with live_quorum(to, *access, shown=lambda view: view.nodes) as live:
+    to = printing.open()
+    with live_quorum(to, quorum, shown=lambda view: view.nodes) as live:
         source_reports = read_sources(paths)
         if live is not None:
             from kraftool.client.live_sources import live_sources

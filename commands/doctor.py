@@ -16,12 +16,20 @@ from kraftool.commands.finding_options import (
     finding_filter,
     set_exit_code,
 )
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, Verbose
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import (
+    OutputOptions,
+    RowFormat,
+    RowOutput,
+    Verbose,
+)
+from kraftool.commands.output import Output
+from kraftool.commands.quorum_options import (
+    LiveOptions,
+)
 
 
 def doctor(
+    *,
     paths: Annotated[
         list[str] | None,
         Argument(
@@ -42,16 +50,10 @@ def doctor(
     mute: MuteFile = "",
     show_muted: ShowMuted = False,
     fail_on: FailOnSeverity = FailOn.WARNING,
-    bootstrap_controller: Bootstrap = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    quorum: LiveOptions,
     verbose: Verbose = False,
     output: RowOutput = RowFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Look for known failures in directories and live quorums.
 
@@ -74,13 +76,13 @@ def doctor(
     Nothing is written to the directories. Nothing is locked or repaired.
     """
     left_out = finding_filter(ignore, mute)
-    from kraftool.commands.live_reading import live_quorum, options_again, refuse_nothing
+    from kraftool.commands.live_reading import live_quorum, refuse_nothing
 
     if explain:
-        _explain(explain, output, Output(color=color, quiet=quiet, out=out))
+        _explain(explain, output, printing.open())
         return
     named = paths or []
-    refuse_nothing(named, bootstrap_controller, "PATH")
+    refuse_nothing(named, quorum.bootstrap_controller, "PATH")
     if named.count("-") > 1:
         raise UsageError("stdin can be read only once", hint="name - once")
 
@@ -94,10 +96,9 @@ def doctor(
     named, parents, passed_over = with_directories_below(named)
     locations, unread = locations_of(named)
     findings = (*unread, *passed_over)
-    to = Output(color=color, quiet=quiet, out=out)
-    access = bootstrap_controller, command_config, timeout, resolve
+    to = printing.open()
     with (
-        live_quorum(to, *access, judged=True, shown=lambda view: view.asked) as live,
+        live_quorum(to, quorum, judged=True, shown=lambda view: view.asked) as live,
         read_progress(to, locations) as progress,
     ):
         if live is None:
@@ -105,8 +106,7 @@ def doctor(
         else:
             from kraftool.client.live_doctor import examine_live
 
-            options = options_again(*access)
-            examination = examine_live(live, options, locations, findings, progress)
+            examination = examine_live(live, quorum.again, locations, findings, progress)
         report = diagnose(examination, left_out)
     if output is RowFormat.TABLE:
         from kraftool.commands.doctor_view import write_report

@@ -17,6 +17,7 @@ from kraftool.commands.finding_view import (
     SEVERITY_STYLES,
     WARN,
     headline,
+    page_of,
     text,
     verdict,
     write_commands,
@@ -245,6 +246,7 @@ def write_explanations(to: Output, explanations: Sequence[Explanation]) -> None:
             ("note", explanation.note),
             *(("seen", fact) for fact in explanation.observed),
             ("see", ", ".join(explanation.references)),
+            ("page", page_of(explanation.code)),
         ]
         for name, words in parts:
             if words:

@@ -8,10 +8,7 @@ from typer import Argument, Option
 
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import (
-    Color,
-    Debug,
-    Out,
-    Quiet,
+    OutputOptions,
     RowFormat,
     RowOutput,
     ShowSecrets,
@@ -19,7 +16,7 @@ from kraftool.commands.options import (
     TimeZone,
     Verbose,
 )
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.output import Output
 
 if TYPE_CHECKING:
     from kraftool.decoders.errors import KraftoolError
@@ -32,6 +29,7 @@ _JSON_ROWS = 10_000
 
 
 def dump(
+    *,
     path: Annotated[
         str,
         Argument(
@@ -55,10 +53,7 @@ def dump(
     output: RowOutput = RowFormat.TABLE,
     show_secrets: ShowSecrets = False,
     tz: TimeZone = "UTC",
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Show the content of a data directory, or of one file.
 
@@ -91,7 +86,7 @@ def dump(
     except KraftoolError as error:
         if output is RowFormat.TABLE:
             raise
-        _write_unopened(path, error, Output(color=color, quiet=quiet, out=out), output)
+        _write_unopened(path, error, printing.open(), output)
         return
     if wanted is not None:
         location = _one_file(location)
@@ -101,7 +96,7 @@ def dump(
             hint="kraftool dump-log reads a stream in one pass",
         )
     single = location.kind is LocationKind.FILE
-    to = Output(color=color, quiet=quiet, out=out)
+    to = printing.open()
     options = ReadOptions(
         kind=wanted,
         bounds=_bounds(head, tail, output, single=single),

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kraftool.commands.dump_log_options import DumpLogOptions
-from kraftool.commands.options import DumpLogFormat, takes
+from kraftool.commands.options import DumpLogFormat
 
 if TYPE_CHECKING:
     from kraftool.commands.log_run import LogRun
 
 
-@takes(DumpLogOptions)
 def dump_log(options: DumpLogOptions) -> None:
     """Show the records of metadata logs and checkpoints.
 
@@ -37,21 +36,18 @@ def dump_log(options: DumpLogOptions) -> None:
 
     files = [name for name in options.files.split(",") if name]
     named = [*options.paths, *files]
-    bootstrap = options.bootstrap_controller
-    refuse_both(named, bootstrap)
+    refuse_both(named, options.quorum.bootstrap_controller)
     run = _run(options, named)
-    access = bootstrap, options.command_config, options.timeout, options.resolve
-    with live_quorum(run.output, *access, committed=True, with_history=True) as live:
+    with live_quorum(run.output, options.quorum, committed=True, with_history=True) as live:
         if live is None:
             run.run(named)
             return
         from kraftool.commands.log_entries import EntryRun
         from kraftool.commands.log_follow_live import LiveFollowing
-        from kraftool.commands.quorum_options import target
 
         captured = leader_log(run.output, live)
         if isinstance(run, EntryRun) and options.follow:
-            run.following = LiveFollowing(target(*access), live.now, captured.end)
+            run.following = LiveFollowing(options.quorum.target(), live.now, captured.end)
         run.run([captured.location])
 
 

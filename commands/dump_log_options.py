@@ -8,20 +8,16 @@ from typing import Annotated
 from typer import Argument, Option
 
 from kraftool.commands.options import (
-    Color,
-    Debug,
     DumpLogFormat,
     NoOps,
     Offsets,
-    Out,
-    Quiet,
+    OutputOptions,
     ShowSecrets,
     Since,
     TimeZone,
     Until,
 )
-from kraftool.commands.output import ColorWhen
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.quorum_options import LiveOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,16 +124,10 @@ class DumpLogOptions:
             help="Number of threads or processes for large files. 0 uses all processors.",
         ),
     ] = 0
-    bootstrap_controller: Bootstrap = ""
-    command_config: CommandConfig = ""
-    resolve: Resolve = None
-    timeout: Timeout = TIMEOUT_S
+    quorum: LiveOptions
     show_secrets: ShowSecrets = False
     tz: TimeZone = "UTC"
-    out: Out = ""
-    color: Color = ColorWhen.AUTO
-    quiet: Quiet = False
-    debug: Debug = False
+    printing: OutputOptions
     cluster_metadata_decoder: Annotated[
         bool,
         Option("--cluster-metadata-decoder", help="Option of kafka-dump-log; always on."),

@@ -12,16 +12,13 @@ from typer import Argument, Option
 
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import (
-    Color,
-    Debug,
     Out,
-    Quiet,
     RowFormat,
     RowOutput,
+    ScreenOptions,
     ShowSecrets,
     TakenFor,
 )
-from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
     from kraftool.decoders.kinds import FileKind
@@ -30,6 +27,7 @@ if TYPE_CHECKING:
 
 
 def explain(
+    *,
     file: Annotated[
         str,
         Argument(
@@ -65,9 +63,7 @@ def explain(
     output: RowOutput = RowFormat.TABLE,
     out: Out = "",
     show_secrets: ShowSecrets = False,
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: ScreenOptions,
 ) -> None:
     """Show each byte of a file with its field, type and value.
 
@@ -100,7 +96,7 @@ def explain(
                 f"a file of kind {detected.value} has no offsets",
                 hint="--position takes a byte position in any file",
             )
-        to = Output(color=color, quiet=quiet, out=out)
+        to = printing.open()
         rows = SeenRows(annotated(source.name, detected, source.read_at, size, request))
         if output is RowFormat.TABLE:
             write_table(to, rows, size)

@@ -8,9 +8,10 @@ from typer import Option
 
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.finding_options import IgnoredCodes, MuteFile, finding_filter
-from kraftool.commands.options import Color, Debug, Quiet
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import ScreenOptions
+from kraftool.commands.quorum_options import (
+    LiveOptions,
+)
 
 if TYPE_CHECKING:
     from kraftool.exporter.cluster_watch import WatchedCluster
@@ -18,10 +19,8 @@ if TYPE_CHECKING:
 
 
 def exporter(
-    bootstrap_controller: Bootstrap = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    *,
+    quorum: LiveOptions,
     name: Annotated[
         str,
         Option("--name", metavar="NAME", help="Value of the label cluster (default: default)."),
@@ -79,9 +78,7 @@ def exporter(
     ] = False,
     ignore: IgnoredCodes = None,
     mute: MuteFile = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: ScreenOptions,
 ) -> None:
     """Export live quorums as metrics for Prometheus.
 
@@ -101,7 +98,7 @@ def exporter(
     A value that is not known has no sample. No metric has a secret. Nothing is changed. The quorum
     does not see kraftool as an observer.
     """
-    if bool(bootstrap_controller) == bool(clusters):
+    if bool(quorum.bootstrap_controller) == bool(clusters):
         raise UsageError(
             "one of --bootstrap-controller and --clusters is required",
             hint="--clusters names a file with several clusters",
@@ -118,7 +115,7 @@ def exporter(
     from kraftool.exporter.serving import Exporter, ExporterOptions
 
     address = listen or ("" if textfile else "127.0.0.1:9404")
-    to = Output(color=color, quiet=quiet)
+    to = printing.open()
 
     def left_out() -> FindingFilter:
         """The file as it is now. While it cannot be used, what it said before counts."""
@@ -131,9 +128,7 @@ def exporter(
         return known
 
     options = ExporterOptions(
-        clusters=_clusters(
-            clusters, name, expect_voters, bootstrap_controller, command_config, timeout, resolve
-        ),
+        clusters=_clusters(clusters, name, expect_voters, quorum),
         listen=endpoint_of(address, "--listen") if address and not once else None,
         textfile=textfile,
         interval_s=interval,
@@ -150,13 +145,9 @@ def _clusters(
     file: str,
     name: str,
     expect_voters: str,
-    bootstrap: str,
-    command_config: str,
-    timeout: float,
-    resolve: list[str] | None,
+    quorum: LiveOptions,
 ) -> tuple[WatchedCluster, ...]:
     from kraftool.commands.quorum_health import ids_of
-    from kraftool.commands.quorum_options import target
     from kraftool.exporter.cluster_watch import WatchedCluster
     from kraftool.exporter.clusters_file import ClustersFileError, read_clusters
 
@@ -164,20 +155,20 @@ def _clusters(
         return (
             WatchedCluster(
                 name=name or "default",
-                target=target(bootstrap, command_config, timeout, resolve),
+                target=quorum.target(),
                 expected_voters=ids_of(expect_voters),
             ),
         )
     for option, value in (
         ("--name", name),
         ("--expect-voters", expect_voters),
-        ("--command-config", command_config),
-        ("--resolve", resolve),
+        ("--command-config", quorum.command_config),
+        ("--resolve", quorum.resolve),
     ):
         if value:
             raise UsageError(f"{option} and --clusters cannot be used together", hint="the file"
                              " has these for each cluster")  # fmt: skip
     try:
-        return read_clusters(file, timeout)
+        return read_clusters(file, quorum.timeout)
     except ClustersFileError as error:
         raise UsageError(error.message, hint=error.hint) from None

@@ -9,13 +9,20 @@ from typing import Annotated
 from typer import Argument, Option
 
 from kraftool.commands.exit_code import ExitCode, UsageError
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import (
+    OutputOptions,
+    RowFormat,
+    RowOutput,
+    TimeZone,
+)
+from kraftool.commands.quorum_options import (
+    LiveOptions,
+)
 from kraftool.decoders.errors import KraftoolError
 
 
 def features(
+    *,
     paths: Annotated[
         list[str] | None,
         Argument(
@@ -47,16 +54,10 @@ def features(
             help="Check as if every node ran this release, as after a software upgrade.",
         ),
     ] = "",
-    bootstrap_controller: Bootstrap = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    quorum: LiveOptions,
     output: RowOutput = RowFormat.TABLE,
     tz: TimeZone = "UTC",
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Show feature levels, and what blocks a change of them.
 
@@ -93,11 +94,10 @@ def features(
     quicken()
     zone = time_zone(tz)
     named = paths or []
-    refuse_nothing(named, bootstrap_controller, "PATH")
-    to_ = Output(color=color, quiet=quiet, out=out)
+    refuse_nothing(named, quorum.bootstrap_controller, "PATH")
+    to_ = printing.open()
     locations, _ = open_paths(named, settings_alone=True)
-    access = bootstrap_controller, command_config, timeout, resolve
-    with live_quorum(to_, *access) as live, read_progress(to_, locations) as progress:
+    with live_quorum(to_, quorum) as live, read_progress(to_, locations) as progress:
         if live is None:
             cluster = read_features(named, progress)
         else:

@@ -7,6 +7,8 @@ Owns the look of findings, which all commands share. Everything that comes from 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
 
 from rich.text import Text
 
@@ -37,6 +39,8 @@ COMMAND = KEY
 """What is to be pasted: no verdict, and so in no colour of a verdict."""
 MOST_ALIKE = 3
 """Findings of one kind in one file that are shown in full, and further places that one lists."""
+SITE_FILE = Path(__file__).with_name("site.txt")
+"""The site's address. setup.py writes it if KRAFTOOL_SITE names one."""
 _PLAIN_AREAS = ("SIG", "DIR")
 """Areas of codes whose names say enough without the area."""
 _LEAST_TITLE = 36
@@ -136,6 +140,19 @@ def write_commands(output: Output, commands: Iterable[str], indent: int = 4) -> 
     output.rich(*command_lines(commands, indent))
 
 
+@cache
+def _site() -> str:
+    try:
+        return SITE_FILE.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def page_of(code: str) -> str:
+    """Return the address of a finding's page; nothing if the build was given no site."""
+    return f"{_site()}/reference/findings/{code}.html" if _site() else ""
+
+
 def write_finding(
     output: Output,
     finding: Finding,
@@ -160,6 +177,8 @@ def write_finding(
     if finding.advice:
         output.rich(advice_flow(finding.advice, status, 2))
     write_commands(output, commands)
+    if page := page_of(finding.code):
+        output.rich(Unbroken(text(f"    {page}", QUIET)))
 
 
 def _titled(words: str) -> tuple[str, str]:

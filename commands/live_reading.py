@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from kraftool.commands.exit_code import UnreachableError, UsageError
 from kraftool.commands.output import Output
-from kraftool.commands.quorum_options import TIMEOUT_S, tell_unreached
-from kraftool.commands.quorum_options import target as target_of
+from kraftool.commands.quorum_options import LiveOptions, tell_unreached
 from kraftool.decoders.errors import KraftoolError
 
 if TYPE_CHECKING:
@@ -33,34 +32,10 @@ def refuse_both(paths: list[str], bootstrap: str) -> None:
         )
 
 
-def options_again(
-    bootstrap: str, command_config: str, timeout: float, resolve: list[str] | None
-) -> tuple[str, ...]:
-    """The options that lead to the quorum, for commands that are told to be run next."""
-    options = ["--bootstrap-controller", bootstrap]
-    options += ["--command-config", command_config] if command_config else []
-    options += ["--timeout", f"{timeout:g}"] if timeout != TIMEOUT_S else []
-    for address in resolve or ():
-        options += ["--resolve", address]
-    return tuple(options)
-
-
-def refuse_quorum_options(command_config: str, resolve: list[str] | None) -> None:
-    """Options that lead to a quorum have no use without one."""
-    if command_config or resolve:
-        raise UsageError(
-            "--command-config and --resolve are for a live quorum",
-            hint="name --bootstrap-controller too",
-        )
-
-
 @contextmanager
 def live_quorum(
     to: Output,
-    bootstrap: str,
-    command_config: str,
-    timeout: float,
-    resolve: list[str] | None,
+    options: LiveOptions,
     *,
     judged: bool = False,
     committed: bool = False,
@@ -74,8 +49,8 @@ def live_quorum(
     `shown` gives the nodes whose problems the command prints as findings; stderr does not repeat
     these.
     """
-    if not bootstrap:
-        refuse_quorum_options(command_config, resolve)
+    if not options.bootstrap_controller:
+        options.refuse_without_quorum()
         yield None
         return
 
@@ -84,7 +59,7 @@ def live_quorum(
     from kraftool.client.capture import Capturing
     from kraftool.client.live import read_live
 
-    target = target_of(bootstrap, command_config, timeout, resolve)
+    target = options.target()
     with Capturing() as capturing:
         with to.task_progress("the leader's log") as progress:
             reading = read_live(

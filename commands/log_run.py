@@ -18,7 +18,7 @@ from kraftool.commands.dump_log_options import DumpLogOptions
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.log_selection import selection_of
 from kraftool.commands.options import DumpLogFormat
-from kraftool.commands.output import Output, printable
+from kraftool.commands.output import printable
 from kraftool.commands.times import time_zone
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import Fault, KraftoolError
@@ -69,7 +69,7 @@ class LogRun:
         self.selection = replace(selection, grep_topics=self.topics.matching)
         self.zone = time_zone(options.tz)
         self.verbatim = options.output is DumpLogFormat.KAFKA
-        self.output = Output(color=options.color, quiet=options.quiet, out=options.out)
+        self.output = options.printing.open()
         self.remaining = options.head
         self.ends: dict[str, tuple[str, WalkState]] = {}
         """The segment that was read last, and the state of the walk behind it, by directory."""

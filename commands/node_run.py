@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kraftool.commands.exit_code import RefusedError, UsageError
-from kraftool.commands.node_running import (
-    CutDamagedLog,
-    LogFormat,
-    LogFormatOption,
-    MetricsListen,
-    ShutdownTimeout,
-    endpoint_of,
-    output_of,
-    run_to_end,
-)
-from kraftool.commands.options import Color, Debug, Quiet
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.node_running import NodeRunOptions, run_to_end
+from kraftool.commands.output import Output
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig
@@ -35,6 +25,7 @@ class RoleOption(StrEnum):
 
 
 def run(
+    *,
     config: Annotated[
         str, Option("--config", "-c", metavar="FILE", help="server.properties of the node.")
     ],
@@ -59,16 +50,7 @@ def run(
         list[str] | None,
         Option("--override", metavar="KEY=VALUE", help="Override a property of the file."),
     ] = None,
-    metrics_listen: MetricsListen = "",
-    shutdown_timeout: ShutdownTimeout = 5.0,
-    log_format: LogFormatOption = LogFormat.TEXT,
-    cut_damaged_log: CutDamagedLog = False,
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Show what would run. Write and send nothing.")
-    ] = False,
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    running: NodeRunOptions,
 ) -> None:
     """Run a voter or an observer among Kafka's controllers.
 
@@ -104,7 +86,7 @@ def run(
     from kraftool.node.identity import NotStarted, QuorumRole, read_identity
     from kraftool.node.options import NodeOptions
 
-    to = output_of(log_format, Output(color=color, quiet=quiet))
+    to = running.open()
     if role is RoleOption.OBSERVER and witness:
         raise UsageError(
             "an observer does not vote, but a witness does", hint="drop one of the two"
@@ -120,17 +102,17 @@ def run(
         part=None if role is None else QuorumRole(role.value),
         witness=witness,
         replays=image,
-        cuts_batches=cut_damaged_log,
-        metrics=endpoint_of(metrics_listen, "--metrics-listen") if metrics_listen else None,
-        shutdown_s=shutdown_timeout,
+        cuts_batches=running.cut_damaged_log,
+        metrics=running.metrics,
+        shutdown_s=running.shutdown_timeout,
     )
-    if dry_run:
+    if running.dry_run:
         try:
             _describe(to, settings, read_identity(settings), options)
         except NotStarted as error:
             raise RefusedError(error.message, hint=error.hint) from error
         to.finish()
-    run_to_end(to, settings, options, log_format)
+    run_to_end(to, settings, options, running.log_format)
 
 
 def _override(text: str) -> tuple[str, str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
+from kraftool.commands.options import ScreenOptions
 from kraftool.commands.output import Output
 
 if TYPE_CHECKING:
@@ -25,31 +27,46 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-MetricsListen = Annotated[
-    str,
-    Option("--metrics-listen", metavar="[HOST:]PORT", help="Address for serving /metrics."),
-]
-CutDamagedLog = Annotated[
-    bool,
-    Option(
-        "--cut-damaged-log",
-        help="Cut a damaged log at the damage, and lose the records after it.",
-    ),
-]
-ShutdownTimeout = Annotated[
-    float,
-    Option("--shutdown-timeout", metavar="S", min=0, help="Seconds allowed for shutdown."),
-]
-LogFormatOption = Annotated[LogFormat, Option("--log-format", help="Log format on stderr.")]
+@dataclass(frozen=True, kw_only=True)
+class NodeRunOptions(ScreenOptions):
+    """The options of every run of a node."""
 
+    metrics_listen: Annotated[
+        str,
+        Option("--metrics-listen", metavar="[HOST:]PORT", help="Address for serving /metrics."),
+    ] = ""
+    shutdown_timeout: Annotated[
+        float,
+        Option("--shutdown-timeout", metavar="S", min=0, help="Seconds allowed for shutdown."),
+    ] = 5.0
+    log_format: Annotated[LogFormat, Option("--log-format", help="Log format on stderr.")] = (
+        LogFormat.TEXT
+    )
+    cut_damaged_log: Annotated[
+        bool,
+        Option(
+            "--cut-damaged-log",
+            help="Cut a damaged log at the damage, and lose the records after it.",
+        ),
+    ] = False
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Show what would run. Write and send nothing.")
+    ] = False
 
-def output_of(log_format: LogFormat, to: Output) -> Output:
-    """The same output, with lines of JSON on stderr if that is wanted."""
-    if log_format is LogFormat.JSON:
-        from kraftool.commands.node_log import json_line
+    @property
+    def metrics(self) -> Endpoint | None:
+        """The address for /metrics."""
+        given = self.metrics_listen
+        return endpoint_of(given, "--metrics-listen") if given else None
 
-        to.format_lines(json_line)
-    return to
+    def open(self, out: str = "") -> Output:
+        """Return the output, with lines of JSON on stderr if that is wanted."""
+        to = super().open(out)
+        if self.log_format is LogFormat.JSON:
+            from kraftool.commands.node_log import json_line
+
+            to.format_lines(json_line)
+        return to
 
 
 def endpoint_of(text: str, option: str, *, host: str = "127.0.0.1") -> Endpoint:

@@ -7,21 +7,12 @@ from typing import Annotated
 from typer import Argument, Option
 
 from kraftool.commands.exit_code import RefusedError, UsageError
-from kraftool.commands.node_running import (
-    CutDamagedLog,
-    LogFormat,
-    LogFormatOption,
-    MetricsListen,
-    ShutdownTimeout,
-    endpoint_of,
-    output_of,
-    run_to_end,
-)
-from kraftool.commands.options import Color, Debug, Quiet
-from kraftool.commands.output import ColorWhen, Output, printable
+from kraftool.commands.node_running import NodeRunOptions, endpoint_of, run_to_end
+from kraftool.commands.output import printable
 
 
 def standalone(
+    *,
     directory: Annotated[
         str, Argument(metavar="DIR", help="An empty directory, or one from an earlier run.")
     ],
@@ -43,16 +34,7 @@ def standalone(
             " that Kafka 4.3 and 4.4 accept).",
         ),
     ] = "",
-    metrics_listen: MetricsListen = "",
-    shutdown_timeout: ShutdownTimeout = 5.0,
-    log_format: LogFormatOption = LogFormat.TEXT,
-    cut_damaged_log: CutDamagedLog = False,
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Show what would run. Write and send nothing.")
-    ] = False,
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    running: NodeRunOptions,
 ) -> None:
     """Run the only controller of a new cluster.
 
@@ -82,9 +64,9 @@ def standalone(
     )
     from kraftool.storage.format_levels import FormatImpossible
 
-    to = output_of(log_format, Output(color=color, quiet=quiet))
+    to = running.open()
     endpoint = endpoint_of(listen or "127.0.0.1:9093", "--listen")
-    metrics = endpoint_of(metrics_listen, "--metrics-listen") if metrics_listen else None
+    metrics = running.metrics
     release = release_version or default_release()
     try:
         standalone = existing(directory)
@@ -95,7 +77,7 @@ def standalone(
                 hint="leave out --listen and --release-version, or name another directory. The"
                 f" address is in {printable(standalone.config_path)}",
             )
-        if dry_run:
+        if running.dry_run:
             verb = "start a cluster in" if standalone.is_new else "continue the cluster in"
             to.line(f"Would {verb} {printable(standalone.path)}")
             if standalone.is_new:
@@ -116,6 +98,6 @@ def standalone(
     to.line(f"Format its directory with kafka-storage format -t {printable(cluster_id)} -c FILE")
     to.flush()
     options = NodeOptions(
-        cuts_batches=cut_damaged_log, metrics=metrics, shutdown_s=shutdown_timeout
+        cuts_batches=running.cut_damaged_log, metrics=metrics, shutdown_s=running.shutdown_timeout
     )
-    run_to_end(to, config, options, log_format)
+    run_to_end(to, config, options, running.log_format)

@@ -2,51 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import MISSING, Field, fields
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
-from inspect import Parameter, Signature
-from typing import Annotated, Any, TypeVar, cast, get_type_hints
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, get_type_hints
 
 from typer import Option
 
-from kraftool.commands.output import ColorWhen, debugging
-
-Options = TypeVar("Options")
+from kraftool.commands.output import ColorWhen, Output, debugging
 
 
-def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Let a command have the members of a dataclass for its options, and get one value of it.
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command as typer reads it: with the members of its option groups as parameters.
 
-    Typer reads a signature; this one is made of the members, their annotations and defaults. The
-    help shows the members of the class before those of its bases.
+    A group is a dataclass of options that belong together and are declared once. A parameter of its
+    type stands for its members, in the help too, and the command gets a value of it. The members of
+    a class come before those of its bases, and a member may be a group itself.
     """
-    hints = get_type_hints(options, include_extras=True)
-    members = {member.name: member for member in fields(cast("Any", options))}
-    own_first = [
-        name for owner in options.__mro__ for name in vars(owner).get("__annotations__", ())
-    ]
-    parameters = [
-        Parameter(
-            name,
-            Parameter.KEYWORD_ONLY,
-            default=_default(members[name]),
-            annotation=hints[name],
-        )
-        for name in dict.fromkeys(own_first)
-    ]
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    if not groups:
+        return command
+    parameters: list[Parameter] = []
+    for name, parameter in signature(command).parameters.items():
+        if name in groups:
+            parameters += _members(groups[name])
+        else:
+            kind = Parameter.KEYWORD_ONLY
+            parameters.append(parameter.replace(annotation=hints[name], kind=kind))
 
-    def decorate(command: Callable[[Options], None]) -> Callable[..., None]:
-        @wraps(command)
-        def run(**values: Any) -> None:
-            command(options(**values))
+    @wraps(command)
+    def run(**values: Any) -> None:
+        made = {name: _made(group, values) for name, group in groups.items()}
+        command(**values, **made)
 
-        vars(run)["__signature__"] = Signature(parameters)
-        run.__annotations__ = hints
-        return run
+    vars(run)["__signature__"] = Signature(parameters)
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
-    return decorate
+
+def _members(group: Any) -> Iterator[Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    members = {member.name: member for member in fields(group)}
+    own_first = [name for owner in group.__mro__ for name in vars(owner).get("__annotations__", ())]
+    for name in dict.fromkeys(own_first):
+        if is_dataclass(hints[name]):
+            yield from _members(hints[name])
+        else:
+            default, hint = _default(members[name]), hints[name]
+            yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _made(group: Any, values: dict[str, Any]) -> Any:
+    """Return a value of a group, of values that are no longer among the others then."""
+    hints = get_type_hints(group)
+    members = {
+        member.name: _made(hints[member.name], values)
+        if is_dataclass(hints[member.name])
+        else values.pop(member.name)
+        for member in fields(group)
+    }
+    return group(**members)
 
 
 def _default(member: Field[Any]) -> Any:
@@ -148,3 +166,26 @@ Debug = Annotated[
     bool,
     Option("--debug", help="Show the traceback of an internal error.", callback=debugging),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScreenOptions:
+    """The options of what a terminal shows."""
+
+    color: Color = ColorWhen.AUTO
+    quiet: Quiet = False
+    debug: Debug = False
+
+    def open(self, out: str = "") -> Output:
+        """Return the output that the options name; `out`: a file in place of stdout."""
+        return Output(color=self.color, quiet=self.quiet, out=out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions(ScreenOptions):
+    """The same, with a file in place of stdout."""
+
+    out: Out = ""
+
+    def open(self, out: str = "") -> Output:
+        return super().open(out or self.out)

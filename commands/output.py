@@ -30,6 +30,7 @@ from kraftool.commands.text_console import (
     stream_width,
     text_console,
 )
+from kraftool.decoders import shown_names
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.printable import UNSAFE, escape
 from kraftool.reports.text.printable import printable as printable
@@ -106,6 +107,9 @@ class Output:
 
     def write(self, data: str | bytes | memoryview) -> None:
         """Write a machine format. On a terminal, control characters of the data are escaped."""
+        if shown_names.has_any():
+            text = data if isinstance(data, str) else str(data, "utf-8", "surrogateescape")
+            data = shown_names.shown(text)
         if self.to_terminal:
             text = data if isinstance(data, str) else str(data, "utf-8", "replace")
             data = UNSAFE.sub(escape, text)

@@ -18,7 +18,7 @@ from kraftool.commands.finding_options import (
     ShowMuted,
     finding_filter,
 )
-from kraftool.commands.options import Out, PlainFormat, PlainOutput, takes
+from kraftool.commands.options import Out, PlainFormat, PlainOutput
 from kraftool.commands.output import Output
 from kraftool.commands.pipeline_options import PipelineOptions
 
@@ -70,7 +70,6 @@ class AuditOptions(PipelineOptions):
     out: Out = ""
 
 
-@takes(AuditOptions)
 def audit(options: AuditOptions) -> None:
     """Verify every directory of a fleet, alone and together.
 
@@ -105,7 +104,7 @@ def audit(options: AuditOptions) -> None:
     with turned_down():
         check_files(out=options.out, html=options.html, spark_log=options.spark_log)
         history = _History.of(options, out_options) if options.out_table else None
-    to = Output(color=options.color, quiet=options.quiet, out=options.out)
+    to = options.printing.open(options.out)
     page = Output(out=options.html) if options.html else None
 
     def attempt() -> FleetAudit:

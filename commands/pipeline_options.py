@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from typer import Argument, Option
 
 from kraftool.commands.exit_code import FailedError, RefusedError, UsageError
-from kraftool.commands.options import Color, Debug, Quiet
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import ScreenOptions
+from kraftool.commands.output import Output
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,9 +76,7 @@ class PipelineOptions(EngineOptions):
             " URLs.",
         ),
     ] = ""
-    color: Color = ColorWhen.AUTO
-    quiet: Quiet = False
-    debug: Debug = False
+    printing: ScreenOptions
 
 
 def spark_session(

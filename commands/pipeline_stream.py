@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from kraftool.commands.options import takes
 from kraftool.commands.pipeline_stream_options import PipelineStreamOptions
 
 
-@takes(PipelineStreamOptions)
 def stream(options: PipelineStreamOptions) -> None:
     """Follow the logs of a fleet as they grow.
 

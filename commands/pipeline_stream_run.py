@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftool.commands.exit_code import UsageError
-from kraftool.commands.output import Output
 from kraftool.commands.pipeline_options import (
     absolute,
     check_files,
@@ -104,7 +103,7 @@ class StreamRun:
         if self.target.kind == "kafka" and not options.checkpoint:
             raise UsageError("--to kafka: needs --checkpoint DIR, which remembers what was sent")
         self._as_lines = options.output is StreamFormat.JSONL
-        self.output = Output(color=options.color, quiet=options.quiet)
+        self.output = options.printing.open()
 
     def run(self) -> None:
         from kraftool.spark.ending import EndingSignal, failed_before

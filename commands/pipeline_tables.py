@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from kraftool.commands.options import RowFormat, ShowSecrets, takes
+from kraftool.commands.options import RowFormat, ShowSecrets
 from kraftool.commands.output import Output
 from kraftool.commands.pipeline_options import EngineOptions, PipelineOptions
 
@@ -51,7 +51,6 @@ class TablesOptions(PipelineOptions):
     ] = RowFormat.TABLE
 
 
-@takes(TablesOptions)
 def tables(options: TablesOptions) -> None:
     """Write the metadata logs of a fleet as Delta tables.
 
@@ -75,7 +74,7 @@ def tables(options: TablesOptions) -> None:
     )
 
     storage = storage_options(options.storage_options)
-    to = Output(color=options.color, quiet=options.quiet)
+    to = options.printing.open()
 
     from kraftool.spark.tables.run import TablesRequest
 

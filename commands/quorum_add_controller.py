@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kraftool.commands.exit_code import UsageError
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+)
 from kraftool.commands.quorum_options import (
-    TIMEOUT_S,
+    AccessOptions,
     Bootstrap,
-    CommandConfig,
     DryRun,
-    Resolve,
-    Timeout,
 )
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_controller(
+    *,
     bootstrap_controller: Bootstrap,
     config: Annotated[
         str,
@@ -65,14 +66,9 @@ def add_controller(
         ),
     ] = None,
     dry_run: DryRun = False,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Add a controller to the voters of a live quorum.
 
@@ -97,11 +93,10 @@ def add_controller(
     """
     from kraftool.client.voter_changes import add_controller as add
     from kraftool.commands.quorum_change_run import carry_out
-    from kraftool.commands.quorum_options import target as target_of
 
     candidate = _candidate(config, controller_id, controller_directory_id, endpoint or [])
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     carry_out(to, add(target, candidate, dry_run=dry_run), output, dry_run=dry_run)
 
 

@@ -7,15 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kraftool.commands.exit_code import UsageError
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import (
+    OutputOptions,
+    RowFormat,
+    RowOutput,
+    TimeZone,
+)
+from kraftool.commands.quorum_options import (
+    AccessOptions,
+    Bootstrap,
+)
 
 if TYPE_CHECKING:
     from kraftool.client.model import NodeAnswer
 
 
 def describe(
+    *,
     bootstrap_controller: Bootstrap,
     status: Annotated[
         bool,
@@ -30,15 +38,10 @@ def describe(
     human_readable: Annotated[
         bool, Option("--human-readable", help="With --replication: show times as time ago.")
     ] = False,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: RowOutput = RowFormat.TABLE,
     tz: TimeZone = "UTC",
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Describe a live quorum as each controller reports it.
 
@@ -59,7 +62,6 @@ def describe(
     import asyncio
     import time
 
-    from kraftool.commands.quorum_options import target as target_of
     from kraftool.commands.quorum_options import tell_reach
     from kraftool.commands.times import time_zone
 
@@ -72,8 +74,8 @@ def describe(
     if (status or replication) and output is not RowFormat.TABLE:
         raise UsageError("-o json already has both", hint="leave --status and --replication out")
     zone = time_zone(tz)
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     view = asyncio.run(target.survey())
     shown: tuple[NodeAnswer, ...] = ()
     if output is not RowFormat.TABLE:

@@ -7,20 +7,21 @@ from typing import Annotated
 from typer import Option
 
 from kraftool.commands.exit_code import UsageError
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+)
 from kraftool.commands.quorum_options import (
-    TIMEOUT_S,
+    AccessOptions,
     Bootstrap,
-    CommandConfig,
     DryRun,
-    Resolve,
-    Timeout,
     VoterId,
 )
 
 
 def endpoints(
+    *,
     bootstrap_controller: Bootstrap,
     controller_id: VoterId,
     endpoint: Annotated[
@@ -32,14 +33,9 @@ def endpoints(
         ),
     ],
     dry_run: DryRun = False,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Correct the endpoints of a voter in a live quorum.
 
@@ -57,14 +53,13 @@ def endpoints(
     from kraftool.client.listeners import parse_listeners
     from kraftool.client.voter_changes import move_controller
     from kraftool.commands.quorum_change_run import carry_out
-    from kraftool.commands.quorum_options import target as target_of
 
     try:
         wanted = parse_listeners(endpoint)
     except EndpointError as error:
         raise UsageError(error.message, hint=error.hint) from None
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     carry_out(
         to, move_controller(target, controller_id, wanted, dry_run=dry_run), output, dry_run=dry_run
     )

@@ -14,15 +14,23 @@ from kraftool.commands.finding_options import (
     finding_filter,
     set_exit_code,
 )
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import (
+    OutputOptions,
+    RowFormat,
+    RowOutput,
+    TimeZone,
+)
+from kraftool.commands.quorum_options import (
+    AccessOptions,
+    Bootstrap,
+)
 
 if TYPE_CHECKING:
     from kraftool.client.model import NodeAnswer
 
 
 def health(
+    *,
     bootstrap_controller: Bootstrap,
     quorum_only: Annotated[
         bool,
@@ -50,15 +58,10 @@ def health(
             help="Maximum time to wait until the quorum is healthy.",
         ),
     ] = 0.0,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: RowOutput = RowFormat.TABLE,
     tz: TimeZone = "UTC",
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Check whether a live quorum is healthy.
 
@@ -84,14 +87,13 @@ def health(
 
     from kraftool.client.checking import check_until
     from kraftool.client.expectations import expecting
-    from kraftool.commands.quorum_options import target as target_of
     from kraftool.commands.quorum_options import tell_unreached
     from kraftool.commands.times import time_zone
 
     zone = time_zone(tz)
     voters, left_out = ids_of(expect_voters), finding_filter(ignore, mute)
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     with to.task_progress("the committed metadata") as progress:
         health_report = asyncio.run(
             check_until(

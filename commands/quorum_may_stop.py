@@ -7,14 +7,17 @@ from typing import Annotated
 from typer import Argument, Option
 
 from kraftool.commands.exit_code import ExitCode
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import OutputOptions, RowFormat, RowOutput
+from kraftool.commands.quorum_options import (
+    AccessOptions,
+    Bootstrap,
+)
 
 WAIT_TIMEOUT_S = 600.0
 
 
 def may_stop(
+    *,
     node_id: Annotated[int, Argument(metavar="ID", min=0, help="node.id of the node to stop.")],
     bootstrap_controller: Bootstrap,
     wait: Annotated[bool, Option("--wait", help="Wait until the node may stop.")] = False,
@@ -35,14 +38,9 @@ def may_stop(
             help="Address at which a kraftool node serves /metrics. Repeat it for more nodes.",
         ),
     ] = None,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: RowOutput = RowFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Check whether a controller can stop without risk.
 
@@ -70,10 +68,9 @@ def may_stop(
 
     from kraftool.client.stopping import StopVerdict, ask_may_stop
     from kraftool.commands.quorum_options import addresses, tell_unreached
-    from kraftool.commands.quorum_options import target as target_of
 
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     asking = ask_may_stop(
         target,
         node_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
@@ -57,18 +58,53 @@ DryRun = Annotated[
 ]
 
 
-def target(
-    bootstrap: str, command_config: str, timeout: float, resolve: list[str] | None
-) -> Target:
-    """The quorum that the options name. What they do not take is the user's fault."""
-    from kraftool.client.endpoints import EndpointError
-    from kraftool.client.target import target_of
-    from kraftool.net.settings import SettingsError
+@dataclass(frozen=True, kw_only=True)
+class AccessOptions:
+    """The options for the way to a live quorum, beside its addresses."""
 
-    try:
-        return target_of(bootstrap, resolve or (), command_config, timeout)
-    except (EndpointError, SettingsError) as error:
-        raise UsageError(error.message, hint=error.hint) from None
+    command_config: CommandConfig = ""
+    resolve: Resolve = None
+    timeout: Timeout = TIMEOUT_S
+
+    def target_at(self, bootstrap: str) -> Target:
+        """Return the quorum that the options name. What they do not take is the user's fault."""
+        from kraftool.client.endpoints import EndpointError
+        from kraftool.client.target import target_of
+        from kraftool.net.settings import SettingsError
+
+        try:
+            return target_of(bootstrap, self.resolve or (), self.command_config, self.timeout)
+        except (EndpointError, SettingsError) as error:
+            raise UsageError(error.message, hint=error.hint) from None
+
+    def refuse_without_quorum(self) -> None:
+        """Options that lead to a quorum have no use without one."""
+        if self.command_config or self.resolve:
+            raise UsageError(
+                "--command-config and --resolve are for a live quorum",
+                hint="name --bootstrap-controller too",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveOptions(AccessOptions):
+    """The options of a command that takes a live quorum if its addresses are given."""
+
+    bootstrap_controller: Bootstrap = ""
+
+    def target(self) -> Target:
+        """Return the quorum, whose addresses are given."""
+        return self.target_at(self.bootstrap_controller)
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """The options as they were written, for commands that are told to be run next."""
+        options = ["--bootstrap-controller", self.bootstrap_controller]
+        options += ["--command-config", self.command_config] if self.command_config else []
+        options += ["--timeout", f"{self.timeout:g}"] if self.timeout != TIMEOUT_S else []
+        for address in self.resolve or ():
+            options += ["--resolve", address]
+        return tuple(options)
 
 
 def addresses(given: list[str] | None) -> dict[int, Endpoint]:

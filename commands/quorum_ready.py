@@ -7,12 +7,15 @@ from typing import Annotated
 from typer import Option
 
 from kraftool.commands.exit_code import ExitCode
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import OutputOptions, RowFormat, RowOutput
+from kraftool.commands.quorum_options import (
+    AccessOptions,
+    Bootstrap,
+)
 
 
 def ready(
+    *,
     bootstrap_controller: Bootstrap,
     node: Annotated[
         int | None,
@@ -23,14 +26,9 @@ def ready(
             help="node.id of the node (default: the node at the first address).",
         ),
     ] = None,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: RowOutput = RowFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Check whether a controller takes part in its quorum.
 
@@ -49,10 +47,9 @@ def ready(
     import asyncio
 
     from kraftool.client.readiness import ask_ready
-    from kraftool.commands.quorum_options import target as target_of
 
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     readiness = asyncio.run(ask_ready(target, node))
     if output is RowFormat.TABLE:
         from kraftool.commands.quorum_change_run import write_readiness

@@ -6,20 +6,21 @@ from typing import Annotated
 
 from typer import Option
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+)
 from kraftool.commands.quorum_options import (
-    TIMEOUT_S,
+    AccessOptions,
     Bootstrap,
-    CommandConfig,
     DryRun,
-    Resolve,
-    Timeout,
     VoterId,
 )
 
 
 def remove_controller(
+    *,
     bootstrap_controller: Bootstrap,
     controller_id: VoterId,
     controller_directory_id: Annotated[
@@ -40,14 +41,9 @@ def remove_controller(
         ),
     ] = False,
     dry_run: DryRun = False,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Remove a controller from the voters of a live quorum.
 
@@ -65,10 +61,9 @@ def remove_controller(
     from kraftool.client.voter_changes import remove_controller as remove
     from kraftool.commands.quorum_change_run import carry_out
     from kraftool.commands.quorum_options import directory_id_of
-    from kraftool.commands.quorum_options import target as target_of
 
     directory_id = directory_id_of(controller_directory_id)
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     work = remove(target, controller_id, directory_id, unregister=unregister, dry_run=dry_run)
     carry_out(to, work, output, dry_run=dry_run)

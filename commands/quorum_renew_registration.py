@@ -6,19 +6,20 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+)
 from kraftool.commands.quorum_options import (
-    TIMEOUT_S,
+    AccessOptions,
     Bootstrap,
-    CommandConfig,
     DryRun,
-    Resolve,
-    Timeout,
 )
 
 
 def renew_registration(
+    *,
     node_id: Annotated[
         int, Argument(metavar="ID", min=0, help="node.id of the controller that is gone.")
     ],
@@ -27,14 +28,9 @@ def renew_registration(
         str, Option("--yes", metavar="ID", help="Give the id here instead of typing it.")
     ] = "",
     dry_run: DryRun = False,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Register a controller that is gone with the levels of today.
 
@@ -54,10 +50,9 @@ def renew_registration(
     """
     from kraftool.client.registration_changes import renew_registration as renew
     from kraftool.commands.quorum_change_run import carry_out, confirm_id
-    from kraftool.commands.quorum_options import target as target_of
 
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     if not dry_run:
         confirm_id(node_id, yes, renew(target, node_id, dry_run=True), to)
     carry_out(to, renew(target, node_id, dry_run=dry_run), output, dry_run=dry_run)

@@ -6,32 +6,28 @@ from typing import Annotated
 
 from typer import Argument
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+)
 from kraftool.commands.quorum_options import (
-    TIMEOUT_S,
+    AccessOptions,
     Bootstrap,
-    CommandConfig,
     DryRun,
-    Resolve,
-    Timeout,
 )
 
 
 def unregister_controller(
+    *,
     node_id: Annotated[
         int, Argument(metavar="ID", min=0, help="node.id of the controller that is gone.")
     ],
     bootstrap_controller: Bootstrap,
     dry_run: DryRun = False,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Remove the registration of a controller that is gone.
 
@@ -47,8 +43,7 @@ def unregister_controller(
     """
     from kraftool.client.registration_changes import unregister_controller as unregister
     from kraftool.commands.quorum_change_run import carry_out
-    from kraftool.commands.quorum_options import target as target_of
 
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     carry_out(to, unregister(target, node_id, dry_run=dry_run), output, dry_run=dry_run)

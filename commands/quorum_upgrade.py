@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import (
+    OutputOptions,
+    PlainFormat,
+    PlainOutput,
+)
 from kraftool.commands.quorum_options import (
-    TIMEOUT_S,
+    AccessOptions,
     Bootstrap,
-    CommandConfig,
     DryRun,
-    Resolve,
-    Timeout,
 )
 
 
 def upgrade(
+    *,
     bootstrap_controller: Bootstrap,
     dry_run: DryRun = False,
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Upgrade a live quorum from static to dynamic voters.
 
@@ -41,8 +37,7 @@ def upgrade(
     """
     from kraftool.client.kraft_upgrade import upgrade as carry
     from kraftool.commands.quorum_change_run import carry_out
-    from kraftool.commands.quorum_options import target as target_of
 
-    target = target_of(bootstrap_controller, command_config, timeout, resolve)
-    to = Output(color=color, quiet=quiet, out=out)
+    target = access.target_at(bootstrap_controller)
+    to = printing.open()
     carry_out(to, carry(target, dry_run=dry_run), output, dry_run=dry_run)

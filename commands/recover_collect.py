@@ -9,15 +9,18 @@ from typing import Annotated, NoReturn
 from typer import Argument, Option
 
 from kraftool.commands.exit_code import ExitCode, UsageError
-from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, takes
+from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import Output
-from kraftool.commands.remote_nodes import RemoteNode, pod_nodes, ssh_nodes
-
-_TIMEOUT_S = 60.0
+from kraftool.commands.remote_options import (
+    SILENCE_S,
+    RemoteOptions,
+    refuse_mixed,
+    remote_nodes,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CollectOptions:
+class CollectOptions(RemoteOptions):
     """The options of `recover collect` as they were written."""
 
     out: Annotated[
@@ -31,39 +34,6 @@ class CollectOptions:
             show_default=False,
         ),
     ] = field(default_factory=list)
-    ssh: Annotated[
-        str,
-        Option(
-            "--ssh",
-            metavar="HOST[:/PATH],...",
-            help="Collect from hosts into the folder --out.",
-        ),
-    ] = ""
-    sudo: Annotated[bool, Option("--sudo", help="With --ssh: read with sudo -n on the hosts.")] = (
-        False
-    )
-    kubectl: Annotated[
-        str,
-        Option("--kubectl", metavar="SELECTOR", help="Collect from pods into the folder --out."),
-    ] = ""
-    namespace: Annotated[
-        str, Option("--namespace", metavar="NAME", help="Namespace of the pods.")
-    ] = ""
-    container: Annotated[
-        str,
-        Option(
-            "--container", metavar="NAME", help="Container of the pods (default: kubectl's choice)."
-        ),
-    ] = ""
-    timeout: Annotated[
-        float,
-        Option(
-            "--timeout",
-            min=0.1,
-            metavar="SECONDS",
-            help="Seconds of silence after which a node fails.",
-        ),
-    ] = _TIMEOUT_S
     keep: Annotated[
         bool, Option("--keep", help="With --ssh or --kubectl: skip nodes with a file in --out.")
     ] = False
@@ -76,7 +46,6 @@ class CollectOptions:
     debug: Debug = False
 
 
-@takes(CollectOptions)
 def collect(options: CollectOptions) -> None:
     """Collect from a host what recover plan needs, in one file.
 
@@ -104,34 +73,15 @@ def collect(options: CollectOptions) -> None:
     Nothing is changed or locked. Exits 1 if something is damaged. If something cannot be read, it
     exits 3 and writes no file: unreadable data is not lost data.
     """
-    paths, ssh, kubectl = options.paths, options.ssh, options.kubectl
-    if not ssh and (options.sudo or (kubectl and len(paths) != 1)):
-        hint = "name one PATH for all pods" if kubectl else "give --ssh too"
-        raise UsageError("--sudo is for --ssh, and --kubectl takes one PATH", hint=hint)
-    if not kubectl and (options.namespace or options.container):
-        raise UsageError("--namespace and --container are for --kubectl")
-    if ssh and (kubectl or len(paths) > 1):
-        raise UsageError("--ssh takes one PATH at most", hint="name HOST:/PATH for others")
-    if options.keep and not (ssh or kubectl):
+    paths = options.paths
+    refuse_mixed(options, paths)
+    if options.keep and not options.are_given:
         raise UsageError("--keep is for --ssh and --kubectl")
-    if ssh or kubectl:
+    if options.are_given:
         _collect_remote(options)
     if not paths:
         raise UsageError("no PATH to collect", hint="name the data directory or server.properties")
     _collect_here(options)
-
-
-def _nodes(options: CollectOptions) -> tuple[RemoteNode, ...]:
-    path = next(iter(options.paths), "")
-    if options.ssh:
-        return ssh_nodes(options.ssh, path, sudo=options.sudo)
-    return pod_nodes(
-        options.kubectl,
-        path,
-        namespace=options.namespace,
-        container=options.container,
-        seconds=options.timeout,
-    )
 
 
 def _again(options: CollectOptions) -> str:
@@ -145,7 +95,7 @@ def _again(options: CollectOptions) -> str:
         ("--namespace", options.namespace),
         ("--container", options.container),
         ("--at", options.at or ""),
-        ("--timeout", "" if options.timeout == _TIMEOUT_S else f"{options.timeout:g}"),
+        ("--timeout", "" if options.timeout == SILENCE_S else f"{options.timeout:g}"),
     ):
         words += [option, str(value)] if value else []
     words += ["--sudo"] if options.sudo else []
@@ -161,7 +111,7 @@ def _collect_remote(options: CollectOptions) -> NoReturn:
     again = _again(options)
     collected = collect_nodes(
         to,
-        _nodes(options),
+        remote_nodes(options, options.paths),
         folder,
         at=options.at,
         seconds=options.timeout,

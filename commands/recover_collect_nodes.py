@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event
 
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.finding_view import command_lines, text
 from kraftool.commands.new_file import NewFile
 from kraftool.commands.output import Output
-from kraftool.commands.progress_bar import transfer_bars
 from kraftool.commands.remote_copy import survey_copy
-from kraftool.commands.remote_fetch import FetchedNode, fetch, why_failed
+from kraftool.commands.remote_fetch import FetchedNode, why_failed
 from kraftool.commands.remote_nodes import RemoteNode
+from kraftool.commands.remote_transfers import fetched_nodes
 from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import Hidden
@@ -31,7 +29,6 @@ from kraftool.repair.survey import Survey
 from kraftool.reports.text.words import listed, many
 
 _UNSAFE = re.compile(r"[^\w.@-]")
-_MOST_AT_A_TIME = 200
 _CHANGED = "Kafka wrote while tar read the files: stop the node, and collect it again"
 
 
@@ -107,31 +104,16 @@ def collect_nodes(
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror or error}") from None
-    stop = Event()
     with (
         tempfile.TemporaryDirectory(prefix="kraftool-", ignore_cleanup_errors=True) as scratch,
-        ThreadPoolExecutor(max_workers=min(max(len(to_fetch), 1), _MOST_AT_A_TIME)) as pool,
+        closing(fetched_nodes(to, to_fetch, Path(scratch), seconds=seconds)) as arriving,
     ):
-        # A stream for each node, and the copies of one: no node can take the room of another.
-        room = shutil.disk_usage(scratch).free // (len(to_fetch) + 1)
         try:
-            with transfer_bars(is_watched=to.is_watched) as report:
-                running = []
-                for number, node in enumerate(to_fetch):
-                    file = Path(scratch) / f"{number}.tar"
-                    bar = _reporting(report, node.name)
-                    bar(0, 0)
-                    begun = pool.submit(
-                        fetch, node, file, seconds=seconds, stop=stop, room=room, progress=bar
-                    )
-                    running.append(begun)
-                for done in as_completed(running):
-                    fetched = done.result()
-                    name = fetched.node.name
-                    results[name] = _collected(fetched, files[name], at)
-                    fetched.file.unlink(missing_ok=True)
+            for fetched in arriving:
+                name = fetched.node.name
+                results[name] = _collected(fetched, files[name], at)
+                fetched.file.unlink(missing_ok=True)
         except KeyboardInterrupt:
-            stop.set()
             came = [name for name, result in results.items() if result.file]
             words = (
                 f"interrupted; collected: {listed(came)}"
@@ -143,10 +125,6 @@ def collect_nodes(
                 to.narrate(Flow(text("To fetch only the other nodes:")), *command_lines([again]))
             raise
     return [results[remote_node.name] for remote_node in nodes]
-
-
-def _reporting(report: Callable[[str, int, int], None], name: str) -> Callable[[int, int], None]:
-    return lambda came, total: report(name, came, total)
 
 
 def _is_there(file: Path) -> bool:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 from typer import Option
 
 from kraftool.commands.exit_code import ExitCode, UsageError
-from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output, printable
+from kraftool.commands.options import PlainFormat, PlainOutput, ScreenOptions
+from kraftool.commands.output import Output, printable
 from kraftool.commands.recover_options import PlanFile
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def rehearse(
+    *,
     plan: PlanFile,
     directory: Annotated[
         list[str],
@@ -62,9 +63,7 @@ def rehearse(
         Option("--keep", metavar="FOLDER", help="Keep the copies in this new or empty folder."),
     ] = "",
     output: PlainOutput = PlainFormat.TABLE,
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: ScreenOptions,
 ) -> None:
     """Rehearse a plan on copies, and show the result.
 
@@ -100,7 +99,7 @@ def rehearse(
         raise UsageError("--no-nodes starts no Kafka", hint="remove --no-nodes or --kafka")
     made = read_plan(plan)
     if not made.changes:
-        _nothing(Output(color=color, quiet=quiet), made, directory, output)
+        _nothing(printing.open(), made, directory, output)
     asked = RehearsalRequest(
         directories=tuple(directory),
         sources=sources_of(source or ()),
@@ -109,7 +108,7 @@ def rehearse(
         with_nodes=not no_nodes,
         timeout_s=timeout,
     )
-    to = Output(color=color, quiet=quiet)
+    to = printing.open()
     with (
         refusing(),
         _ending_in_order(),

@@ -7,18 +7,27 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kraftool.commands.exit_code import UsageError
-from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet, TimeZone
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import (
+    PlainFormat,
+    PlainOutput,
+    ScreenOptions,
+    TimeZone,
+)
+from kraftool.commands.output import Output
+from kraftool.commands.quorum_options import (
+    AccessOptions,
+)
 from kraftool.commands.recover_options import Config, Host, PlanFile
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+    from kraftool.client.target import Target
     from kraftool.repair.verify import DirectoryCheck, PlanVerification
 
 
 def verify(
+    *,
     plan: PlanFile,
     directory: Annotated[
         list[str] | None,
@@ -34,14 +43,10 @@ def verify(
     ] = "",
     host: Host = "",
     config: Config = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: ScreenOptions,
 ) -> None:
     """Verify an applied plan, and the recovered quorum.
 
@@ -71,7 +76,7 @@ def verify(
     if len(directories) > 1 and (host or config):
         raise UsageError("--host and --config require exactly one --dir")
     zone = time_zone(tz)
-    to = Output(color=color, quiet=quiet)
+    to = printing.open()
     made = read_plan(plan)
     with refusing():
         plan_verification = PlanVerification(
@@ -82,9 +87,7 @@ def verify(
             ),
         )
     if bootstrap_controller:
-        plan_verification = _live(
-            plan_verification, bootstrap_controller, command_config, timeout, resolve
-        )
+        plan_verification = _live(plan_verification, access.target_at(bootstrap_controller))
     if output is PlainFormat.JSON:
         from kraftool.commands.recover_verify_json import verify_document
 
@@ -98,22 +101,13 @@ def verify(
     to.finish()
 
 
-def _live(
-    verification: PlanVerification,
-    bootstrap: str,
-    command_config: str,
-    timeout: float,
-    resolve: list[str] | None,
-) -> PlanVerification:
+def _live(verification: PlanVerification, target: Target) -> PlanVerification:
     import asyncio
     from dataclasses import replace
 
     from kraftool.client.checking import check
     from kraftool.client.health import Health
-    from kraftool.commands.quorum_options import target as target_of
     from kraftool.repair.verify import Stray, ask_quarantined, check_quorum
-
-    target = target_of(bootstrap, command_config, timeout, resolve)
 
     async def poll() -> tuple[Health, tuple[Stray, ...]]:
         return await check(target), await ask_quarantined(verification.plan, target)

@@ -22,7 +22,7 @@ from typing import IO
 
 from kraftool.commands.remote_head import RemoteHead, read_head
 from kraftool.commands.remote_nodes import RemoteNode
-from kraftool.commands.remote_script import CHANGED, MAGIC, OWN_CODES
+from kraftool.commands.remote_script import BUNDLE_SCRIPT, CHANGED, MAGIC, OWN_CODES
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.printable import file_text, printable
 
@@ -33,6 +33,8 @@ _KUBECTL_CODE = "command terminated with exit code"
 _GREW = "file changed as we read it"
 _MOST_NOISE = 1 << 16
 _MOST_HEAD = 1 << 20
+_MOST_HEAD_OF_BUNDLE = 1 << 26
+"""It lists all folders of topics."""
 _MOST_REASONS = 1 << 16
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 _HINTS = (
@@ -116,7 +118,7 @@ def _fetched(
         try:
             process = subprocess.Popen(
                 node.command,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if node.is_for_bundle else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,  # without a terminal, it cannot ask
@@ -125,7 +127,18 @@ def _fetched(
             reason = error.strerror if isinstance(error, OSError) else None
             problem = f"{node.command[0]} cannot be run: {reason or error}"
             return FetchedNode(node=node, file=file, problem=problem)
-        stream = _Stream(process, out, seconds=seconds, stop=stop, room=room, progress=progress)
+        if process.stdin is not None:
+            with suppress(OSError), process.stdin:  # one that cannot be reached says why
+                process.stdin.write(BUNDLE_SCRIPT)
+        stream = _Stream(
+            process,
+            out,
+            seconds=seconds,
+            stop=stop,
+            room=room,
+            progress=progress,
+            is_for_bundle=node.is_for_bundle,
+        )
         try:
             code = stream.read()
         except _Broken as why:
@@ -150,8 +163,11 @@ class _Stream:
         stop: Event,
         room: int,
         progress: Progress,
+        is_for_bundle: bool,
     ) -> None:
         self._process, self._out, self._room = process, out, room
+        self._is_for_bundle = is_for_bundle
+        self._most_head = _MOST_HEAD_OF_BUNDLE if is_for_bundle else _MOST_HEAD
         self._seconds, self._stop, self._progress = seconds, stop, progress
         self.has_head = False
         self.head = RemoteHead()
@@ -212,7 +228,7 @@ class _Stream:
         head, end, tar = rest.partition(b"\n\n")
         if magic and end:
             self.has_head, self._begun = True, b""
-            self.head = read_head(head)
+            self.head = read_head(head, is_for_bundle=self._is_for_bundle)
             if self.head.most_stream > self._room:
                 raise _Broken(
                     f"it announced {self.head.total} bytes; {self._room} bytes are free for each"
@@ -220,7 +236,7 @@ class _Stream:
                     "set TMPDIR to a folder with room for the metadata logs",
                 )
             self._keep(tar)
-        elif len(self._begun) > (_MOST_HEAD if magic else _MOST_NOISE):
+        elif len(self._begun) > (self._most_head if magic else _MOST_NOISE):
             raise _Broken("something else came than the files", "log in there, and see why")
 
     def _keep(self, data: bytes) -> None:

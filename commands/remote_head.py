@@ -17,6 +17,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, META_PROPERTIES
 from kraftool.reports.text.printable import file_text, printable
 from kraftool.storage.entry import METADATA_PARTITION
+from kraftool.storage.node_copy import NodePlaces
 from kraftool.storage.repair_journal import FOLDER, NAME
 
 _MOST_DIGITS = 15
@@ -28,23 +29,24 @@ _LEAST_GROWTH = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteHead:
-    """The lines before the tar stream. Paths are absolute and normalized."""
+class RemoteHead(NodePlaces):
+    """The lines before the tar stream. Its settings are those of SETTINGS, unless it is for a
+    bundle."""
 
     files: int = 0
     total: int = 0
     """Bytes of the files to come."""
-    directory: str = ""
-    """The metadata log directory."""
-    log_dirs: tuple[str, ...] = ()
-    properties: str = ""
-    """The path of server.properties; empty if a directory was named."""
-    settings: tuple[bytes, ...] = ()
-    """Lines of it, one for each of SETTINGS at most."""
-    folders: tuple[str, ...] = ()
-    pipes: tuple[str, ...] = ()
-    running: tuple[str, ...] = ()
-    """Directories whose lock a process has."""
+    is_for_bundle: bool = False
+    logs: tuple[tuple[str, int], ...] = ()
+    """The server's logs that come before the tar stream: path, and bytes."""
+    others: tuple[str, ...] = ()
+    """Files beside the metadata that are not sent."""
+    listing: tuple[bytes, ...] = ()
+    """The lines of ls."""
+
+    @property
+    def log_bytes(self) -> int:
+        return sum(size for _, size in self.logs)
 
     @property
     def most_content(self) -> int:
@@ -54,14 +56,17 @@ class RemoteHead:
     @property
     def most_stream(self) -> int:
         """Bytes that the tar stream may have."""
-        return self.most_content + self.files * _TAR_PER_FILE
+        return self.log_bytes + self.most_content + self.files * _TAR_PER_FILE
 
     def asks_for(self, path: str) -> bool:
         """True if the script sends a path: a node's metadata in one of the log directories."""
         return any(
-            path.startswith(f"{log_dir}/") and _is_metadata(path.removeprefix(f"{log_dir}/"))
+            path.startswith(f"{log_dir}/") and self._sends(path.removeprefix(f"{log_dir}/"))
             for log_dir in self.log_dirs
         )
+
+    def _sends(self, relative: str) -> bool:
+        return _is_metadata(relative) or (self.is_for_bundle and "/" not in relative)
 
 
 def _is_metadata(relative: str) -> bool:
@@ -80,7 +85,7 @@ def normalized(path: str) -> str:
     return os.path.normpath("/" + path.lstrip("/"))
 
 
-def read_head(data: bytes) -> RemoteHead:
+def read_head(data: bytes, *, is_for_bundle: bool = False) -> RemoteHead:
     """Return the head. Lines of an unknown kind, and settings that the script does not send, are
     ignored. Raises KraftoolError if it lacks a line or says what cannot be true."""
     lines: dict[bytes, list[bytes]] = {}
@@ -100,11 +105,20 @@ def read_head(data: bytes) -> RemoteHead:
         directory=_path(first(b"directory")),
         log_dirs=paths(b"log-dir"),
         properties=_path(first(b"properties")) if b"properties" in lines else "",
-        settings=_settings(lines.get(b"setting", [])),
+        settings=_settings(lines.get(b"setting", []), are_all=is_for_bundle),
         folders=paths(b"folder"),
         pipes=paths(b"pipe"),
         running=paths(b"running"),
+        is_for_bundle=is_for_bundle,
+        logs=tuple(map(_log, lines.get(b"log", ()))) if is_for_bundle else (),
+        others=paths(b"other"),
+        listing=tuple(lines.get(b"listing", ())),
     )
+
+
+def _log(value: bytes) -> tuple[str, int]:
+    size, _, path = value.partition(b" ")
+    return _path(path), _number(size)
 
 
 def _number(value: bytes) -> int:
@@ -128,8 +142,8 @@ def _text(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
 
 
-def _settings(lines: Iterable[bytes]) -> tuple[bytes, ...]:
-    """The last line of each setting, as Kafka takes it.
+def _settings(lines: Iterable[bytes], *, are_all: bool) -> tuple[bytes, ...]:
+    """The last line of each setting, as Kafka takes it: of those of the quorum, or of all.
 
     A line that has an effect on others, or is more than one property, is left out: a file of these
     lines says of each setting what its own line says, and nothing else.
@@ -140,6 +154,6 @@ def _settings(lines: Iterable[bytes]) -> tuple[bytes, ...]:
         if is_continued or b"\r" in line.removesuffix(b"\r"):
             continue
         entries = properties.decode(line)[0].entries
-        if len(entries) == 1 and entries[0].key in SETTINGS:
+        if len(entries) == 1 and (are_all or entries[0].key in SETTINGS):
             kept[entries[0].key] = line
     return tuple(kept.values())

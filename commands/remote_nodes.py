@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
-from kraftool.commands.remote_script import remote_command
+from kraftool.commands.remote_script import BundleWish, remote_command
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.printable import printable
 
@@ -28,6 +28,8 @@ _SSH_OPTIONS = (
     "RemoteCommand=none",
     "ClearAllForwardings=yes",
 )
+_LOG_LINES = 20_000
+"""Lines that kubectl logs prints: it knows no number of bytes from the end."""
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,238}[a-z0-9])?\Z")
 """Kubernetes' names of pods, namespaces and containers, as far as a file can have them."""
@@ -47,6 +49,9 @@ class RemoteNode:
     """Of a pod."""
     problem: str = ""
     """Why there is no command."""
+    is_for_bundle: bool = False
+    log_command: tuple[str, ...] = ()
+    """The command that prints what a pod's container has logged."""
 
     @property
     def origin(self) -> str:
@@ -59,7 +64,17 @@ class RemoteNode:
         return ", ".join(words)
 
 
-def ssh_nodes(hosts: str, path: str, *, sudo: bool = False) -> tuple[RemoteNode, ...]:
+def local_nodes(paths: Sequence[str], bundle: BundleWish) -> tuple[RemoteNode, ...]:
+    """Directories of this host as nodes."""
+    return tuple(
+        RemoteNode(name=path, command=remote_command(path, bundle=bundle), is_for_bundle=True)
+        for path in dict.fromkeys(paths)
+    )
+
+
+def ssh_nodes(
+    hosts: str, path: str, *, sudo: bool = False, bundle: BundleWish | None = None
+) -> tuple[RemoteNode, ...]:
     """HOST,HOST:/PATH,… as nodes."""
     nodes = []
     for host in hosts.split(","):
@@ -72,14 +87,22 @@ def ssh_nodes(hosts: str, path: str, *, sudo: bool = False) -> tuple[RemoteNode,
             raise KraftoolError(
                 f"no path for {printable(name)}", hint="name PATH for all hosts, or HOST:/PATH"
             )
-        remote = shlex.join(remote_command(f"/{own}" if colon else path, sudo=sudo))
+        there = f"/{own}" if colon else path
+        remote = shlex.join(remote_command(there, sudo=sudo, bundle=bundle))
         options = (word for ssh_option in _SSH_OPTIONS for word in ("-o", ssh_option))
-        nodes.append(RemoteNode(name=name, command=("ssh", *options, "--", name, remote)))
+        command = ("ssh", *options, "--", name, remote)
+        nodes.append(RemoteNode(name=name, command=command, is_for_bundle=bundle is not None))
     return tuple(nodes)
 
 
 def pod_nodes(
-    selector: str, path: str, *, namespace: str = "", container: str = "", seconds: float
+    selector: str,
+    path: str,
+    *,
+    namespace: str = "",
+    container: str = "",
+    seconds: float,
+    bundle: BundleWish | None = None,
 ) -> tuple[RemoteNode, ...]:
     """The pods of a selector as nodes; of each the container that is named, or its default.
 
@@ -112,7 +135,7 @@ def pod_nodes(
         )
     nodes: dict[str, RemoteNode] = {}
     for number, pod in enumerate(pods, 1):
-        node = _pod_node(pod, where, path, namespace, container)
+        node = _pod_node(pod, where, path, namespace, container, bundle)
         if node is None or node.name in nodes:
             why = "has no name that a pod can have" if node is None else f"is {node.name} again"
             node = RemoteNode(
@@ -142,7 +165,12 @@ def _kubectl(*words: str, seconds: float) -> subprocess.CompletedProcess[bytes]:
 
 
 def _pod_node(
-    pod: object, where: Sequence[str], path: str, namespace: str, container: str
+    pod: object,
+    where: Sequence[str],
+    path: str,
+    namespace: str,
+    container: str,
+    bundle: BundleWish | None,
 ) -> RemoteNode | None:
     """A pod of kubectl's list as a node; None if the list does not name it."""
     name = _at(pod, "metadata", "name")
@@ -158,8 +186,16 @@ def _pod_node(
         kind = "a container" if own == "" or _is_name(own) else "a namespace"
         return RemoteNode(name=name, problem=f"kubectl listed it without a name of {kind}")
     there = [*where, *([f"--namespace={own}"] if own else [])]
-    words = ("kubectl", "exec", *there, f"--container={chosen}", name, "--")
-    return RemoteNode(name=name, command=(*words, *remote_command(path)), namespace=own)
+    with_input = ("--stdin",) if bundle is not None else ()
+    words = ("kubectl", "exec", *with_input, *there, f"--container={chosen}", name, "--")
+    logs = ("kubectl", "logs", *there, f"--container={chosen}", f"--tail={_LOG_LINES}", name)
+    return RemoteNode(
+        name=name,
+        command=(*words, *remote_command(path, bundle=bundle)),
+        namespace=own,
+        is_for_bundle=bundle is not None,
+        log_command=logs,
+    )
 
 
 def _is_name(value: object) -> TypeGuard[str]:

@@ -2,18 +2,24 @@
 
 Owns the script, which requires a POSIX shell, sed, grep, ls and tar, and writes nothing. A head of
 lines comes first (`remote_head.py` reads it), and then a tar stream. Of server.properties it sends
-only the settings of the quorum, so that no secret leaves the node.
+only the settings of the quorum, so that no secret leaves the node. For a bundle it sends more: the
+other settings without the values that may be secret, the small files beside the metadata, listings,
+and before the tar stream the ends of the server's logs.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from kraftool.decoders.names import (
     BOOTSTRAP_CHECKPOINT,
     CHECKPOINT_SUFFIX,
     META_PROPERTIES,
     SEGMENT_SUFFIXES,
+    WITNESS_MARKER,
 )
-from kraftool.storage.entry import METADATA_PARTITION, PARTITION_FILES
+from kraftool.decoders.redact import MASK
+from kraftool.storage.entry import METADATA_PARTITION, PARTITION_FILES, ROOT_FILES
 from kraftool.storage.repair_journal import FOLDER, NAME
 from kraftool.storage.unknown_files import MOST_LISTED
 
@@ -35,6 +41,22 @@ CHANGED = 95
 """The files changed while tar read them."""
 
 _KEYS = "|".join(setting.replace(".", r"\.") for setting in SETTINGS)
+_SECRET = "|".join(
+    "".join(f"[{letter.upper()}{letter}]" for letter in word)
+    for word in ("password", "secret", "jaas", "credential", "token", "keystore.key", "certificate")
+)
+"""Parts of names whose settings keep their values on the node. What may be secret beyond these is
+masked where the settings arrive."""
+_NAME = "[^=:[:space:]]*"
+_OTHERS = " ".join(
+    (
+        *(name for name in ROOT_FILES if name not in (META_PROPERTIES, BOOTSTRAP_CHECKPOINT)),
+        WITNESS_MARKER,
+    )
+)
+"""Files beside the metadata that only a bundle has."""
+_SERVER_LOGS = "/var/log/kafka"
+"""Where the server's logs are looked for if no running process says where."""
 _USED = "|".join(
     (
         NAME,
@@ -45,9 +67,78 @@ _USED = "|".join(
     )
 )
 """Names that a survey looks at, however many there are. Of others it lists the first ones."""
-SCRIPT = rf"""
+_NAMES = rf"""    for n in {_OTHERS}; do
+      [ ! -f "$d/$n" ] || printf '%s\n' "$d/$n"
+    done
+"""
+_LOGS = rf"""server_logs() {{
+  set --
+  for c in /proc/[0-9]*/cmdline; do
+    l=$(tr '\0' '\n' 2>/dev/null <"$c" | sed -n 's/^-Dkafka\.logs\.dir=//p' | tail -n 1)
+    [ -n "$l" ] || continue
+    # Of several on one host, the one that was started with this server.properties.
+    if grep -qF "$p" "$c" 2>/dev/null; then set -- "$l" "$@"; else set -- "$@" "$l"; fi
+  done
+  [ -z "$logs" ] || set -- "$logs"
+  [ "$#" != 0 ] || set -- {_SERVER_LOGS}
+  for l do
+    if [ -f "$l" ]; then
+      printf '%s\n' "$l"
+    else
+      ls -t "$l"/server.log* "$l"/controller.log* "$l"/kafkaServer.out* 2>/dev/null
+    fi
+    break
+  done | {{
+    left=$most
+    while IFS= read -r f; do
+      [ -f "$f" ] && [ -r "$f" ] || continue
+      s=$(($(wc -c <"$f")))
+      [ "$s" -le "$left" ] || s=$left
+      [ "$s" -gt 0 ] || continue
+      left=$((left - s))
+      printf '%s %s\n' "$s" "$f"
+    done
+  }}
+}}
+ends=$(server_logs)
+each_end() {{ [ -z "$ends" ] || printf '%s\n' "$ends"; }}
+each_end | sed 's/^/log /'
+"""
+_QUORUM_SETTINGS = (
+    rf"""[ -d "$p" ] || lines | grep -E '^[[:space:]]*({_KEYS})[[:space:]=:]' |"""
+    """ sed 's/^/setting /'\n"""
+)
+_SETTINGS = rf"""[ -d "$p" ] || lines | grep -E '^[[:space:]]*[^#![:space:]]' |
+  sed -E 's/^([[:space:]]*{_NAME}({_SECRET}){_NAME}[[:space:]]*[=:[:space:]]).*/\1{MASK}/' |
+  sed 's/^/setting /'
+each_directory | while IFS= read -r d; do
+  for f in "$d"/* "$d"/.[!.]*; do
+    if [ -d "$f" ]; then
+      printf 'folder %s\n' "$f"
+    else
+      case " {META_PROPERTIES} {BOOTSTRAP_CHECKPOINT} {_OTHERS} " in
+      *" ${{f##*/}} "*) ;;
+      *) [ ! -f "$f" ] || printf 'other %s\n' "$f" ;;
+      esac
+    fi
+  done
+  for each in "$d" "$d/{METADATA_PARTITION}"; do
+    printf 'listing %s\n' "$each"
+    ls -lan "$each" 2>&1 | sed 's/^/listing /'
+  done
+done
+"""
+_ENDS = r"""each_end | while read -r s f; do
+  # A log that was cut meanwhile is filled up, so that what follows is where the head says.
+  { tail -c "$s" "$f"; cat /dev/zero; } 2>/dev/null | head -c "$s"
+done
+"""
+
+
+def _script(*, bundle: bool) -> str:
+    return rf"""
 LC_ALL=C; export LC_ALL
-p=$1
+p=$1{" most=$2 logs=$3" if bundle else ""}
 fail() {{ printf '%s\n' "$2" >&2; exit "$1"; }}
 cr=$(printf '\r')
 lines() {{ sed "s/$cr\$//" "$p" | sed -e :a -e '/\\$/N; s/\\\n[[:space:]]*//; ta'; }}
@@ -93,7 +184,7 @@ each_directory() {{ printf %s "$dirs" | sort -u; }}
 names() {{
   each_directory | while IFS= read -r d; do
     for n in {META_PROPERTIES} {BOOTSTRAP_CHECKPOINT}; do printf '%s\n' "$d/$n"; done
-    q=$d/{METADATA_PARTITION}
+{_NAMES if bundle else ""}    q=$d/{METADATA_PARTITION}
     [ -d "$q" ] || {{ printf '%s\n' "$q"; continue; }}
     u=0
     for f in "$q"/{FOLDER}/*/{NAME} "$q"/* "$q"/.[!.]*; do
@@ -123,12 +214,11 @@ printf '%s\n' "$before" | {{
   done
   printf 'files %s\ntotal %s\n' "$n" "$t"
 }}
-printf 'directory %s\n' "$first"
+{_LOGS if bundle else ""}printf 'directory %s\n' "$first"
 each_directory | sed 's/^/log-dir /'
 case $p in /*) ;; *) p=$PWD/$p ;; esac
 [ -d "$p" ] || printf 'properties %s\n' "$p"
-[ -d "$p" ] || lines | grep -E '^[[:space:]]*({_KEYS})[[:space:]=:]' | sed 's/^/setting /'
-names | while IFS= read -r f; do
+{_SETTINGS if bundle else _QUORUM_SETTINGS}names | while IFS= read -r f; do
   if [ -d "$f" ]; then printf 'folder %s\n' "$f"; elif [ -p "$f" ]; then printf 'pipe %s\n' "$f"; fi
 done
 each_directory | while IFS= read -r d; do
@@ -136,7 +226,7 @@ each_directory | while IFS= read -r d; do
   if grep -q "POSIX.*WRITE.*:$1 " /proc/locks 2>/dev/null; then printf 'running %s\n' "$d"; fi
 done
 echo
-set -f; IFS='
+{_ENDS if bundle else ""}set -f; IFS='
 '
 set -- $sent
 unset IFS; set +f
@@ -147,6 +237,26 @@ exit "$code"
 """
 
 
-def remote_command(path: str, *, sudo: bool = False) -> tuple[str, ...]:
-    """The words that run the script on a node."""
-    return (*(("sudo", "-n", "--") if sudo else ()), "sh", "-c", SCRIPT, "kraftool", path)
+SCRIPT = _script(bundle=False)
+BUNDLE_SCRIPT = _script(bundle=True).encode()
+"""It comes by stdin: as a word it is longer than what some servers of Kubernetes take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleWish:
+    """The wishes of a bundle beyond a node's metadata."""
+
+    log_bytes: int
+    """Of the server's logs, the newest."""
+    server_logs: str = ""
+    """Their folder or file; empty where the running process says it."""
+
+
+def remote_command(
+    path: str, *, sudo: bool = False, bundle: BundleWish | None = None
+) -> tuple[str, ...]:
+    """The words that run the script on a node. That of a bundle comes by stdin."""
+    words: tuple[str, ...] = ("sh", "-c", SCRIPT, "kraftool", path)
+    if bundle is not None:
+        words = ("sh", "-s", "--", path, str(bundle.log_bytes), bundle.server_logs)
+    return (*(("sudo", "-n", "--") if sudo else ()), *words)

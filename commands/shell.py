@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kraftool.commands.options import Debug, Quiet, ShowSecrets
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.quorum_options import (
+    LiveOptions,
+)
 
 if TYPE_CHECKING:
     from kraftool.commands.output import Output
@@ -23,6 +25,7 @@ _LINES_AT_ONCE = 1000
 
 
 def shell(
+    *,
     path: Annotated[
         str,
         Argument(
@@ -49,10 +52,7 @@ def shell(
             help="Run these commands, separated by ;, instead of asking. Repeat it for more.",
         ),
     ] = None,
-    bootstrap_controller: Bootstrap = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    quorum: LiveOptions,
     show_secrets: ShowSecrets = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -83,12 +83,11 @@ def shell(
     from kraftool.commands.shell_terminal import become_stdin, interact, open_terminal
     from kraftool.reports.state.shell.tree import shell_tree
 
-    refuse_both([path] if path else [], bootstrap_controller)
+    refuse_both([path] if path else [], quorum.bootstrap_controller)
     to = Output(quiet=quiet)
     asks = not commands and sys.stdin is not None and sys.stdin.isatty() and to.to_terminal
     terminal = open_terminal(to) if path == "-" and not commands else None
-    access = bootstrap_controller, command_config, timeout, resolve
-    with live_quorum(to, *access, committed=True) as live:
+    with live_quorum(to, quorum, committed=True) as live:
         state = load(to, path if live is None else leader_log(to, live).location, at)
     session = ShellSession(
         root=shell_tree(image_of(state), show_secrets=show_secrets),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from kraftool.commands.exit_code import ExitCode, UsageError
-from kraftool.commands.options import RowFormat, takes
-from kraftool.commands.output import Output
+from kraftool.commands.options import RowFormat
 from kraftool.commands.simulate_election_options import SimulateElectionOptions
 
 
-@takes(SimulateElectionOptions)
 def simulate_election(options: SimulateElectionOptions) -> None:
     """Simulate the next election from the nodes' disks.
 
@@ -38,7 +36,7 @@ def simulate_election(options: SimulateElectionOptions) -> None:
         raise UsageError("name either directories or a scenario", hint="--scenario FILE")
     if options.paths.count("-") > 1:
         raise UsageError("stdin can be read only once", hint="name - once")
-    to = Output(color=options.color, quiet=options.quiet, out=options.out)
+    to = options.printing.open(options.out)
     with to.task_progress("simulate-election") as progress:
         case, conditions = asked(options)
         from kraftool.sim.report import with_runs, without_runs

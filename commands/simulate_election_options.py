@@ -7,8 +7,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
-from kraftool.commands.output import ColorWhen
+from kraftool.commands.options import Out, RowFormat, RowOutput, ScreenOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +94,4 @@ class SimulateElectionOptions:
     verbose: Annotated[
         bool, Option("--verbose", "-v", help="Show the whole report, not only one proof.")
     ] = False
-    color: Color = ColorWhen.AUTO
-    quiet: Quiet = False
-    debug: Debug = False
+    printing: ScreenOptions

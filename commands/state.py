@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kraftool.commands.exit_code import UsageError
-from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets, TimeZone
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import (
+    OUTPUT,
+    OutputOptions,
+    ShowSecrets,
+    TimeZone,
+)
+from kraftool.commands.output import Output
+from kraftool.commands.quorum_options import (
+    LiveOptions,
+)
 
 if TYPE_CHECKING:
     from kraftool.reports.state.load import LoadedState
@@ -43,6 +50,7 @@ class StateSection(StrEnum):
 
 
 def state(
+    *,
     path: Annotated[
         str,
         Argument(
@@ -95,17 +103,11 @@ def state(
             " shows all.",
         ),
     ] = 1000,
-    bootstrap_controller: Bootstrap = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    quorum: LiveOptions,
     output: Annotated[StateFormat, OUTPUT] = StateFormat.TABLE,
     show_secrets: ShowSecrets = False,
     tz: TimeZone = "UTC",
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Show the cluster's metadata at an offset or a time.
 
@@ -147,11 +149,10 @@ def state(
             f"--section and --topic choose tables, but -o {output.value} has everything",
             hint="leave them out, or leave out -o",
         )
-    refuse_both([path] if path else [], bootstrap_controller)
-    to = Output(color=color, quiet=quiet, out=out)
-    access = bootstrap_controller, command_config, timeout, resolve
+    refuse_both([path] if path else [], quorum.bootstrap_controller)
+    to = printing.open()
     is_past = at is not None or moment is not None
-    with live_quorum(to, *access, committed=True, with_history=is_past) as live:
+    with live_quorum(to, quorum, committed=True, with_history=is_past) as live:
         location = open_path(path) if live is None else leader_log(to, live).location
         with read_progress(to, [location]) as progress:
             loaded = load_state(location, at=at, at_time=moment, progress=progress)

@@ -9,7 +9,9 @@ from typer import Option
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, ServerProperties
 from kraftool.commands.output import Output, printable
-from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
+from kraftool.commands.quorum_options import (
+    AccessOptions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def format_(
+    *,
     config: ServerProperties,
     cluster_id: Annotated[
         str,
@@ -98,9 +101,7 @@ def format_(
             help="Take the SCRAM users of a backup or of a data directory.",
         ),
     ] = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    access: AccessOptions,
     ignore_formatted: Annotated[
         bool,
         Option("--ignore-formatted", "-g", help="Leave formatted directories unchanged."),
@@ -141,8 +142,6 @@ def format_(
     interrupted command again. Relative directories are below the working directory, as for Kafka.
     """
     from kraftool.commands.format_release import choose_release
-    from kraftool.commands.live_reading import refuse_quorum_options
-    from kraftool.commands.quorum_options import target as target_of
     from kraftool.decoders.java_text import read_uuid
     from kraftool.node.config import read_config
     from kraftool.storage.format_levels import FormatImpossible, FormatRefused, feature_levels
@@ -164,9 +163,9 @@ def format_(
         )
     target = None
     if bootstrap_controller:
-        target = target_of(bootstrap_controller, command_config, timeout, resolve)
+        target = access.target_at(bootstrap_controller)
     else:
-        refuse_quorum_options(command_config, resolve)
+        access.refuse_without_quorum()
     try:
         features = feature_levels(feature or [])
         release = choose_release(release_version, features, kafka_home, target)

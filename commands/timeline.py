@@ -11,24 +11,24 @@ from typer import Argument, Option
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import (
     OUTPUT,
-    Color,
-    Debug,
     Format,
     Offsets,
-    Out,
-    Quiet,
+    OutputOptions,
     Since,
     TimeZone,
     Until,
 )
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.output import Output
+from kraftool.commands.quorum_options import (
+    LiveOptions,
+)
 
 if TYPE_CHECKING:
     from kraftool.reports.timeline.report import TimelineOptions
 
 
 def timeline(
+    *,
     paths: Annotated[
         list[str] | None,
         Argument(metavar="PATH", help="Directories of one cluster's nodes, segments, tar or -."),
@@ -66,16 +66,10 @@ def timeline(
             help="Show times without a record that are longer than this.",
         ),
     ] = 10.0,
-    bootstrap_controller: Bootstrap = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    quorum: LiveOptions,
     output: Annotated[Format, OUTPUT] = Format.TABLE,
     tz: TimeZone = "UTC",
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Show what happened: elections, brokers, topics, configs, ACLs.
 
@@ -114,11 +108,10 @@ def timeline(
     zone = time_zone(tz)
     options = _options(only or [], offsets, since, until, gaps, topics=topics or bool(topic))
     options = replace(options, topic=topic)
-    refuse_nothing(paths, bootstrap_controller, "PATH")
+    refuse_nothing(paths, quorum.bootstrap_controller, "PATH")
     locations, unopened = open_paths(paths or [])
-    to = Output(color=color, quiet=quiet, out=out)
-    access = bootstrap_controller, command_config, timeout, resolve
-    with live_quorum(to, *access, committed=True, with_history=True) as live:
+    to = printing.open()
+    with live_quorum(to, quorum, committed=True, with_history=True) as live:
         if live is not None:
             locations = [*locations, leader_log(to, live).location]
         with read_progress(to, locations) as progress:

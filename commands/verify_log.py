@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument
 
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import OutputOptions, RowFormat, RowOutput
+from kraftool.commands.output import Output
 
 if TYPE_CHECKING:
     from kraftool.reports.verify.log import Checked, LogVerification, Verified
 
 
 def verify_log(
+    *,
     paths: Annotated[
         list[str],
         Argument(
@@ -23,10 +24,7 @@ def verify_log(
         ),
     ],
     output: RowOutput = RowFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Verify a metadata log, and all its files together.
 
@@ -49,7 +47,7 @@ def verify_log(
 
     quicken()
     locations, unopened = open_paths(paths)
-    to = Output(color=color, quiet=quiet, out=out)
+    to = printing.open()
     with read_progress(to, locations) as progress:
         report = verify_logs(locations, progress, unopened=unopened)
     if output is RowFormat.TABLE:

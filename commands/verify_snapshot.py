@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
-from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.options import OutputOptions, RowFormat, RowOutput
+from kraftool.commands.output import Output
 
 if TYPE_CHECKING:
     from kraftool.commands.text_flow import Flow
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def verify_snapshot(
+    *,
     paths: Annotated[
         list[str],
         Argument(
@@ -42,10 +43,7 @@ def verify_snapshot(
         Option(help="Compare a directory's snapshots with the state that its own log produces."),
     ] = True,
     output: RowOutput = RowFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Verify the form, records and state of snapshots.
 
@@ -68,7 +66,7 @@ def verify_snapshot(
     quicken()
     locations, unopened = open_paths(paths)
     other = open_path(against) if against else None
-    to = Output(color=color, quiet=quiet, out=out)
+    to = printing.open()
     every = [*locations, *([other] if other is not None else [])]
     with _progress(to, every) as progress:
         report = verify_snapshots(

@@ -9,17 +9,19 @@ from typer import Argument, Option
 
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.finding_options import MuteFile, ShowMuted, finding_filter
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.options import OutputOptions, RowFormat, RowOutput
+from kraftool.commands.output import Output
+from kraftool.commands.quorum_options import (
+    LiveOptions,
+)
 
 if TYPE_CHECKING:
     from kraftool.reports.findings.finding import Finding
     from kraftool.reports.findings.mutes import FindingFilter
-    from kraftool.watching.checkup import MetadataHealth
     from kraftool.watching.judging import Statement
     from kraftool.watching.picture import Picture
     from kraftool.watching.quorum import QuorumReport
+    from kraftool.watching.safety import MetadataHealth
     from kraftool.watching.sources import Sources
 
 
@@ -34,14 +36,12 @@ class Theme(StrEnum):
 
 
 def watch(
+    *,
     directories: Annotated[
         list[str] | None,
         Argument(metavar="DIR", help="Data directories of stopped or running nodes."),
     ] = None,
-    bootstrap_controller: Bootstrap = "",
-    command_config: CommandConfig = "",
-    resolve: Resolve = None,
-    timeout: Timeout = TIMEOUT_S,
+    quorum: LiveOptions,
     interval: Annotated[
         float,
         Option("--interval", metavar="SECONDS", min=0.2, help="Polling interval."),
@@ -72,10 +72,7 @@ def watch(
     ] = None,
     served: Annotated[bool, Option("--served", hidden=True)] = False,
     output: RowOutput = RowFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    printing: OutputOptions,
 ) -> None:
     """Watch live controllers, data directories, or both.
 
@@ -91,37 +88,43 @@ def watch(
 
     Nothing is changed or locked. The quorum does not see kraftool as an observer.
     """
-    from kraftool.commands.quorum_options import target as target_of
     from kraftool.watching.sources import Sources
 
-    if not directories and not bootstrap_controller:
+    if not directories and not quorum.bootstrap_controller:
         raise UsageError(
             "nothing was named to watch", hint="name --bootstrap-controller, directories, or both"
         )
-    if (output is not RowFormat.TABLE or out) and not once:
+    if (output is not RowFormat.TABLE or printing.out) and not once:
         raise UsageError("-o and --out require --once")
     if mute and not once:
         raise UsageError("--mute requires --once")
     left_out = finding_filter(None, mute)
-    target = None
-    if bootstrap_controller:
-        target = target_of(bootstrap_controller, command_config, timeout, resolve)
+    target = quorum.target() if quorum.bootstrap_controller else None
     sources = Sources(target=target, directories=tuple(directories or ()))
     if once and serve is not None:
         raise UsageError("--once and --serve cannot be used together", hint="choose one of them")
     if serve is not None:
         from kraftool.commands.watch_serve import serve as serve_windows
 
-        config = ("--command-config", command_config) if command_config else ()
+        given = quorum.command_config
+        config = ("--command-config", given) if given else ()
         colours = ("--theme", theme.value) if theme is not None else ()
-        ports = (f"--resolve={address}" for address in resolve or ())
-        own = ("--served", "--timeout", str(timeout), "--interval", str(interval), "--view", view)
+        ports = (f"--resolve={address}" for address in quorum.resolve or ())
+        own = (
+            "--served",
+            "--timeout",
+            str(quorum.timeout),
+            "--interval",
+            str(interval),
+            "--view",
+            view,
+        )
         arguments = (*own, *config, *colours, *ports, "--", *sources.directories)
-        serve_windows(arguments, serve, Output(color=color, quiet=quiet), target)
+        serve_windows(arguments, serve, printing.open(), target)
         return
     if once:
-        to = Output(color=color, quiet=quiet, out=out)
-        _print(to, sources, timeout, output, left_out, show_muted=show_muted)
+        to = printing.open()
+        _print(to, sources, quorum.timeout, output, left_out, show_muted=show_muted)
         to.finish()
     colours_of = f"kraftool-{theme.value}" if theme is not None else ""
     _show(sources, interval, view, colours_of, is_served=served)
@@ -155,7 +158,7 @@ def _print(
 
     picture = asyncio.run(poll())
     metadata, found = _metadata(sources, picture)
-    report = of_directories(quorum_report(picture), sources.directories)
+    report = of_directories(quorum_report(picture, metadata), sources.directories)
     every: tuple[Finding | Statement, ...] = (*report.statements, *found)
     chosen = left_out.sorted(every, _finding_of)
     findings = tuple(value for value in chosen.kept if isinstance(value, Finding))

@@ -17,8 +17,8 @@ from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.status import overall_status
 from kraftool.reports.text.blocks import Fact, Phrase
 from kraftool.watching import summary
-from kraftool.watching.checkup import MetadataHealth
 from kraftool.watching.quorum import QuorumReport
+from kraftool.watching.safety import MetadataHealth
 
 
 def write_watched(

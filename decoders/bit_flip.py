@@ -5,7 +5,7 @@ the place of the flipped bit. CRC-32C divides by (x + 1) and a primitive polynom
 within 2^31 bits at most one place fits, and two flipped bits never look like one. Arbitrary damage
 looks like one flipped bit with a chance of the number of bits / 2^32. The bytes before the CRC's
 range (base offset, length, epoch, magic) are compared with the batches before and after instead. A
-batch must then decode and follow on its neighbours. It refuses to change anything.
+batch must then decode and follow on its neighbours.
 """
 
 from __future__ import annotations

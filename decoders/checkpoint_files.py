@@ -1,8 +1,7 @@
 """Kafka's text checkpoints: leader-epoch-checkpoint, *-offset-checkpoint and partition.metadata.
 
 Owns their lines, what Kafka's readers make of damaged ones and the exact bytes that Kafka writes.
-It refuses to compare them with the log. (A raft snapshot is also named `.checkpoint`, but is no
-text; see snapshot.py.)
+(A raft snapshot is also named `.checkpoint`, but is no text; see snapshot.py.)
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,8 @@
 """A segment's indexes: `.index` (offsets), `.timeindex` (timestamps), `.txnindex` (aborted).
 
 Owns their entries, the zero tail of preallocated files and what is wrong with entries by
-themselves. It refuses to compare them with the segment. Entries are read on demand from the bytes
-given: an index of 10 MiB has more than a million.
+themselves. Entries are read on demand from the bytes given: an index of 10 MiB has more than a
+million.
 """
 
 import struct

@@ -2,7 +2,7 @@
 
 Owns the rules of Integer.parseInt and of overflow, BufferedReader, String.split on white space,
 Kafka's Uuid.fromString and java.util.Date.toString, since the text files of a log directory mean
-what these make of them. It refuses to know any file format.
+what these make of them.
 """
 
 import base64

@@ -1,8 +1,7 @@
 """The kind of a file: by its name, or otherwise by its first bytes.
 
 Owns the list of kinds that can be dumped and the guesses. A name of Kafka's wins over a content: a
-`00000000000000000000.log` full of rubbish is a damaged log. It refuses to decode more than it takes
-to tell kinds apart.
+`00000000000000000000.log` full of rubbish is a damaged log.
 """
 
 import re

@@ -1,7 +1,7 @@
 """meta.properties: which node and cluster a log directory belongs to.
 
 Owns version 0 (`broker.id`, from before KRaft) and version 1 (`node.id`), both with `directory.id`
-where dynamic voters or JBOD need it. It refuses to compare it with any other file.
+where dynamic voters or JBOD need it.
 """
 
 from collections.abc import Mapping

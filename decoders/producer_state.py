@@ -1,7 +1,7 @@
 """Producer state snapshots: the `.snapshot` file beside a segment (not a raft snapshot).
 
-Owns version 1, the only one that Kafka has had since 0.11 (4.4.0 included), and its CRC-32C. It
-refuses to replay a log. Kafka deletes such a file when it cannot read it and replays instead.
+Owns version 1, the only one that Kafka has had since 0.11 (4.4.0 included), and its CRC-32C. Kafka
+deletes such a file when it cannot read it and replays instead.
 """
 
 import struct

@@ -1,7 +1,7 @@
 """quorum-state: the election state that a node has promised not to forget.
 
 Owns versions 0 and 1 of the file, what Kafka reads of a damaged one and the exact bytes that Kafka
-writes. It refuses to say whether a state fits the log beside it.
+writes.
 """
 
 from dataclasses import dataclass

@@ -13,8 +13,7 @@ a segment only offsets that go back are a gap: those that are missing are what t
 
 Several observers share a pass: the caller hands each item on. `runs()` hands over sound batches in
 lists, `spans()` as pieces of memory if the native module is there. After any item, `state` is where
-another walk goes on, in this file or, by `next_segment()`, in the one that follows. It refuses to
-decode records, and to know of files.
+another walk goes on, in this file or, by `next_segment()`, in the one that follows.
 """
 
 from __future__ import annotations

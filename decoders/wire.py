@@ -1,7 +1,7 @@
 """The primitives under every format: varints, uuids, UTF-8, and the reasons why they fail.
 
 Owns the byte-level encodings and the wording of what can be wrong with them, so that all decoders
-report the same damage in the same words. It refuses to know any message.
+report the same damage in the same words.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from pathlib import Path
@@ -26,6 +27,7 @@ from hypothesis import HealthCheck, settings
 STRICT = os.environ.get("KRAFTOOL_STRICT") == "1"
 SOAK = os.environ.get("KRAFTOOL_SOAK") == "1"
 OLDEST_JDK = 17
+MEMORY_NEEDED = 1 << 30
 
 _TOO_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=_TOO_SLOW)
@@ -61,6 +63,18 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def fixtures_dir() -> Path:
     """The data that real Kafka wrote, read only."""
     return Path(__file__).resolve().parent.parent / "fixtures"
+
+
+@pytest.fixture
+def memory_path(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """A folder in memory, where there is room: for tests that write, flush and remove thousands of
+    small files, which takes a disk ten times as long as the test."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK) or shutil.disk_usage(memory).free < MEMORY_NEEDED:
+        yield tmp_path_factory.mktemp("memory")
+        return
+    with tempfile.TemporaryDirectory(dir=memory, prefix="kraftool-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

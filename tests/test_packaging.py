@@ -119,7 +119,7 @@ def test_every_module_of_the_wheel_is_as_it_is_here(wheel: Path) -> None:
 
 
 def test_the_wheel_has_what_is_not_python(in_wheel: set[str]) -> None:
-    assert "kraftool/py.typed" in in_wheel
+    assert {"kraftool/py.typed", "kraftool/commands/demo.tar.gz"} <= in_wheel
     man = {Path(name).name for name in in_wheel if "/share/man/man1/" in name}
     assert man == {path.name for path in (ROOT / "man").glob("*.1")}
     assert man
@@ -202,6 +202,17 @@ def test_a_wheel_without_the_native_module_fits_every_platform(
     assert says.count("Tag:") == 1
     assert names == in_wheel - {f"kraftool/decoders/{name}" for name in BUILT}
     assert {f"kraftool/{name}" for name in _python_files("decoders")} <= names
+
+
+def test_the_site_that_the_build_was_given_is_in_the_wheel(
+    source: Path, in_wheel: set[str], tmp_path: Path
+) -> None:
+    site = {"KRAFTOOL_SITE": "https://kraftool.example/", "KRAFTOOL_PURE": "1"}
+    wheel, names, _ = _pure_wheel(source, tmp_path, **site)
+    address = "kraftool/commands/site.txt"
+    assert names - in_wheel == {address}
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.read(address) == b"https://kraftool.example\n"
 
 
 def test_the_sdist_has_the_crates_and_nothing_that_was_built_of_them(dist: Path) -> None:

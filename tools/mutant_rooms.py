@@ -267,7 +267,7 @@ UNIT_MUTANTS = (
     unit_mutant(
         "a manifest names a checkpoint that the disk changed",
         "backup.create",
-        "if _digest(files, path) != sha256:",
+        "if digest_of(files, path) != written:",
         "if False:",
         caught_by="backup/test_interrupted.py",
     ),
@@ -291,6 +291,27 @@ UNIT_MUTANTS = (
         "scram=ScramImage()",
         "scram=image.scram",
         caught_by="backup/test_without_secrets.py",
+    ),
+    unit_mutant(
+        "a masked batch keeps the CRC of its secrets",
+        "bundle.masking",
+        'int.from_bytes(old[_CRC], "big") ^ change',
+        'int.from_bytes(old[_CRC], "big")',
+        caught_by="bundle/test_masking.py",
+    ),
+    unit_mutant(
+        "a bundle has SCRAM keys of sound batches",
+        "bundle.masking",
+        "if key not in SENSITIVE_KEYS and",
+        "if",
+        caught_by="bundle/test_masking.py",
+    ),
+    unit_mutant(
+        "a copy of a node's file leads out of its folder",
+        "storage.node_copy",
+        'if not copy.startswith(f"{root}/"):',
+        "if False:",
+        caught_by="storage/test_hostile_bundles.py",
     ),
     unit_mutant(
         "a file of a backup has its name before it is complete",

@@ -133,6 +133,10 @@ DOCUMENTS = {
             "commands.recover_rehearse_json:RehearseDocument",
         ),
     ),
+    "bundle": Described(
+        title="kraftool bundle -o json",
+        documents=("bundle.contents:BundleContents",),
+    ),
     "backup": Described(
         title="kraftool backup -o json",
         documents=(

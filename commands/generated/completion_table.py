@@ -56,6 +56,12 @@ _interval = (('--interval',), 'Polling interval.', (), False)
 _dry_run = (('--dry-run',), 'Check the change and report what would be done. Change nothing.', None, False)
 _output_3 = (('-o', '--output'), 'Output format.', _17, False)
 _controller_id = (('-i', '--controller-id'), 'node.id of the voter.', (), False)
+_ssh = (('--ssh',), 'Read these hosts with ssh.', (), False)
+_sudo = (('--sudo',), 'With --ssh: read with sudo -n on the hosts.', None, False)
+_kubectl = (('--kubectl',), 'Read the pods that have these labels.', (), False)
+_namespace = (('--namespace',), 'Namespace of the pods.', (), False)
+_container = (('--container',), "Container of the pods (default: kubectl's choice).", (), False)
+_timeout_2 = (('--timeout',), 'Seconds of silence after which a node fails.', (), False)
 _dir = (('--dir',), 'Data directory (metadata.log.dir).', (), False)
 _yes = (('--yes',), 'Give the plan id here instead of typing it. You confirm that no Kafka runs on the directory anywhere.', (), False)
 _host = (('--host',), 'Name of the host in the plan, if the files do not show it.', (), False)
@@ -292,15 +298,9 @@ COMMANDS = {
     ),
     'recover collect': (
         (('--out',), 'New file to carry to where you plan.', (), False),
-        (('--ssh',), 'Collect from hosts into the folder --out.', (), False),
-        (('--sudo',), 'With --ssh: read with sudo -n on the hosts.', None, False),
-        (('--kubectl',), 'Collect from pods into the folder --out.', (), False),
-        (('--namespace',), 'Namespace of the pods.', (), False),
-        (('--container',), "Container of the pods (default: kubectl's choice).", (), False),
-        (('--timeout',), 'Seconds of silence after which a node fails.', (), False),
         (('--keep',), 'With --ssh or --kubectl: skip nodes with a file in --out.', None, False),
         (('--at',), 'Also hash the state at this offset.', (), False),
-        _output_3, _quiet, _debug, _help,
+        _output_3, _quiet, _debug, _ssh, _sudo, _kubectl, _namespace, _container, _timeout_2, _help,
     ),
     'recover plan': (
         (('--method',), 'Method to use instead of the one that the rules choose.', _18, False),
@@ -376,6 +376,15 @@ COMMANDS = {
         (('--dry-run',), 'Report what would be removed. Change nothing.', None, False),
         _output_3, _out, _color, _quiet, _debug, _help,
     ),
+    'bundle': (
+        (('--out',), 'New file. Its name ends with .zip.', (), False),
+        _bootstrap_controller, _command_config, _resolve,
+        (('--server-logs',), "Folder or file of the server's log on the node (default: as the process says).", (), False),
+        (('--server-log-mb',), "Newest part of the server's log.", (), False),
+        (('--most',), 'Most metadata of a node.', (), False),
+        (('--with-secrets',), 'Do not mask secrets in logs and snapshots.', None, False),
+        _output_3, _quiet, _debug, _ssh, _sudo, _kubectl, _namespace, _container, _timeout_2, _help,
+    ),
     'format': (
         _config_2, _cluster_id, _standalone, _initial_controllers, _no_initial_controllers, _release_version, _kafka_home, _bootstrap_controller_2, _feature, _add_scram, _scram_from, _command_config, _resolve, _timeout, _ignore_formatted, _dry_run_2, _output_3, _quiet, _debug, _help,
     ),
@@ -414,6 +423,9 @@ COMMANDS = {
         (('--listen',), 'Address for brokers (default 127.0.0.1:9093).', (), False),
         (('-r', '--release-version'), 'Start with the feature levels of this release, such as 3.9 (default: the newest that Kafka 4.3 and 4.4 accept).', _14, False),
         _metrics_listen, _shutdown_timeout, _log_format, _cut_damaged_log, _dry_run_3, _color, _quiet, _debug, _help,
+    ),
+    'demo': (
+        _color, _quiet, _debug, _help,
     ),
     'pipeline': (
         _help,

@@ -1,8 +1,8 @@
 """The columns of every source: names and Arrow types, from the catalogue where records have them.
 
-Owns the schemas and how a field of Kafka's becomes a column. It refuses to fill them. A typed
-column holds what Kafka's JSON form of the record has: null for a field that the record's version
-lacks, and for a tagged field at its default. A uuid and bytes are text, as in that form.
+Owns the schemas and how a field of Kafka's becomes a column. A typed column holds what Kafka's JSON
+form of the record has: null for a field that the record's version lacks, and for a tagged field at
+its default. A uuid and bytes are text, as in that form.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The directory of each cluster whose metadata goes furthest, by the ends of logs and snapshots.
 
-Owns the column `newest` of the sources. It reads the headers of the newest segment of each log,
-and no record. It refuses to judge whether the state there can be loaded.
+Owns the column `newest` of the sources. It reads the headers of the newest segment of each log, and
+no record.
 """
 
 from __future__ import annotations

@@ -9,14 +9,20 @@ from __future__ import annotations
 import hashlib
 import io
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import IO, Any
 
 from kraftool import __version__
-from kraftool.backup.manifest import BackupCheckpoint, BackupFeature, Manifest, VoterKey, read_all
+from kraftool.backup.manifest import (
+    BackupCheckpoint,
+    BackupFeature,
+    Manifest,
+    VoterKey,
+    newest_first,
+)
 from kraftool.backup.secrets import without_secrets
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
@@ -81,12 +87,13 @@ def create(
     cluster_id = cluster_of(read) or ""
     loaded = _loaded(read, options.at, progress)
     state = _state(loaded, with_secrets=options.with_secrets)
-    manifests, _ = read_all(files)
-    newest = manifests[-1] if manifests else None
-    others = {manifest.cluster_id for manifest in manifests} - {"", cluster_id}
-    if cluster_id and others:
+    earlier = newest_first(files)
+    newest = next(earlier, None)
+    of_cluster = "" if newest is None else newest.cluster_id
+    of_cluster = of_cluster or next((one.cluster_id for one in earlier if one.cluster_id), "")
+    if cluster_id and of_cluster not in ("", cluster_id):
         raise NotWholeError(
-            f"{files.shown} has backups of another cluster: {min(others)}, not {cluster_id}",
+            f"{files.shown} has backups of another cluster: {of_cluster}, not {cluster_id}",
             hint="name a folder of its own for each cluster",
         )
     name, checkpoint = _free_name(files, options.now_ms), None
@@ -183,7 +190,7 @@ def _same(
         and made.voter_keys == _voter_keys(state.voters)
         and own.offset <= state.end.offset
     )
-    if not is_same or not files.has(own.path) or _digest(files, own.path) != own.sha256:
+    if not is_same or not files.has(own.path) or digest_of(files, own.path)[0] != own.sha256:
         return None
     return own
 
@@ -220,32 +227,31 @@ def _written(
     files: BackupFiles, path: str, content: IO[bytes], end: OffsetAndEpoch
 ) -> BackupCheckpoint:
     """Write a file, and read it back. Raises KraftoolError where the two differ."""
-    made = hashlib.sha256()
-    while chunk := content.read(CHUNK):
-        made.update(chunk)
-    sha256, size = made.hexdigest(), content.tell()
+    written = digest(lambda position: content.read(CHUNK))
     content.seek(0)
     files.write(path, content)
-    if _digest(files, path) != sha256:
+    if digest_of(files, path) != written:
         files.remove(path)
         raise KraftoolError(
             f"{files.shown_path(path)} was written, and reads back as something else",
             hint="check the disk or the store, and create the backup again",
         )
+    sha256, size = written
     return BackupCheckpoint(path=path, offset=end.offset, epoch=end.epoch, size=size, sha256=sha256)
 
 
-def _digest(files: BackupFiles, path: str) -> str:
-    return digest(files, path)[0]
-
-
-def digest(files: BackupFiles, path: str) -> tuple[str, int]:
+def digest_of(files: BackupFiles, path: str) -> tuple[str, int]:
     """The SHA-256 of a file and its size. Raises KraftoolError where it cannot be read."""
-    made, position = hashlib.sha256(), 0
     with files.open(path) as source:
-        while chunk := source.read_at(position, CHUNK):
-            made.update(chunk)
-            position += len(chunk)
+        return digest(lambda position: source.read_at(position, CHUNK))
+
+
+def digest(chunk_at: Callable[[int], bytes]) -> tuple[str, int]:
+    """The SHA-256 of what comes in chunks, and its size."""
+    made, position = hashlib.sha256(), 0
+    while chunk := chunk_at(position):
+        made.update(chunk)
+        position += len(chunk)
     return made.hexdigest(), position
 
 

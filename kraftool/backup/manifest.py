@@ -6,7 +6,8 @@ Owns the form. The file is the same document as `backup info -o json` prints.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -188,10 +189,17 @@ def newest(files: BackupFiles, name: str = "") -> Manifest:
     """The manifest of a backup; the newest one without a name. Raises KraftoolError."""
     if name:
         return read_manifest(files, name)
-    manifests, _ = read_all(files)
-    if not manifests:
-        raise KraftoolError(
-            f"{files.shown}: no backup is there",
-            hint="name the folder or URL that kraftool backup create was given",
-        )
-    return manifests[-1]
+    for manifest in newest_first(files):
+        return manifest
+    raise KraftoolError(
+        f"{files.shown}: no backup is there",
+        hint="name the folder or URL that kraftool backup create was given",
+    )
+
+
+def newest_first(files: BackupFiles) -> Iterator[Manifest]:
+    """Yield the manifests that can be read, each when it is asked for."""
+    for name in reversed(files.names()):
+        if files.has(f"{name}/{MANIFEST}"):
+            with suppress(KraftoolError):
+                yield read_manifest(files, name)

@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kraftool.backup.create import NotWholeError, digest
-from kraftool.backup.manifest import Manifest, UnreadBackup, read_all, read_manifest
+from kraftool.backup.create import NotWholeError, digest_of
+from kraftool.backup.manifest import (
+    BackupCheckpoint,
+    Manifest,
+    UnreadBackup,
+    read_all,
+    read_manifest,
+)
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import in_json
 from kraftool.reports.findings.finding import Finding, Severity, in_order
@@ -21,6 +27,9 @@ from kraftool.storage.age import NoIdentityError
 from kraftool.storage.backup_files import MANIFEST, BackupFiles
 from kraftool.storage.paths import Location, backup_location
 
+_Checkpoint = tuple[Sequence[Finding], set[str] | None]
+"""What was found in a checkpoint, and the hashes of its state; None where that was not read."""
+_Known = dict[BackupCheckpoint, _Checkpoint]
 Progress = Callable[[str, int, int], None]
 """Is told what is verified, how many are done, and of how many."""
 
@@ -82,10 +91,11 @@ def verify_one(files: BackupFiles, name: str) -> BackupVerification:
 def verify_all(files: BackupFiles, progress: Progress) -> BackupVerification:
     """Verify every backup of a place."""
     manifests, unread = read_all(files)
-    backups = []
+    backups: list[VerifiedBackup] = []
+    known: _Known = {}
     for number, manifest in enumerate(manifests):
         progress(manifest.name, number, len(manifests))
-        backups.append(verify(files, manifest))
+        backups.append(verify(files, manifest, known))
     return BackupVerification(
         store=files.shown,
         backups=tuple(backups),
@@ -110,11 +120,25 @@ def unread_finding(files: BackupFiles, unread: UnreadBackup) -> Finding:
     return kinds.MANIFEST.at(files.shown_path(f"{unread.name}/{MANIFEST}"), unread.reason)
 
 
-def verify(files: BackupFiles, manifest: Manifest) -> VerifiedBackup:
-    """Compare the bytes of a backup and its state with the manifest."""
-    findings = [*_of_bytes(files, manifest)]
-    if not findings:
-        findings += _of_state(files, manifest)
+def verify(files: BackupFiles, manifest: Manifest, known: _Known | None = None) -> VerifiedBackup:
+    """Compare the bytes of a backup and its state with the manifest.
+
+    `known`: the checkpoints that were looked at; several backups may have one checkpoint.
+    """
+    known = {} if known is None else known
+    checkpoint = manifest.checkpoint
+    if checkpoint not in known:
+        known[checkpoint] = _looked_at(files, checkpoint)
+    findings, hashes = [*known[checkpoint][0]], known[checkpoint][1]
+    if hashes is not None and hashes != {manifest.state_hash}:
+        state = kinds.STATE.at(
+            backup_location(files, checkpoint.path).path,
+            "its state is another one",
+            field="state hash",
+            expected=manifest.state_hash,
+            found=", ".join(filter(None, hashes)) or "none",
+        )
+        findings.append(state)
     return VerifiedBackup(name=manifest.name, manifest=manifest, findings=in_order(findings))
 
 
@@ -132,51 +156,40 @@ def _speaks_against(finding: Finding) -> bool:
     return finding.severity is Severity.ERROR or finding.undecoded
 
 
-def _of_bytes(files: BackupFiles, manifest: Manifest) -> Iterator[Finding]:
-    path = manifest.checkpoint.path
+def _looked_at(files: BackupFiles, checkpoint: BackupCheckpoint) -> _Checkpoint:
+    findings = [*_of_bytes(files, checkpoint)]
+    if findings:
+        return findings, None
+    where = files.shown_path(checkpoint.path)
+    try:
+        report = verify_snapshots([backup_location(files, checkpoint.path)])
+    except NoIdentityError as error:
+        reason = error.message.replace(where, "it", 1)
+        return [kinds.ENCRYPTED.at(where, reason, advice=error.hint)], None
+    except KraftoolError as error:
+        return [kinds.CHECKPOINT.at(where, error.message, advice=error.hint or None)], None
+    return report.all_findings, {snapshot.state_hash for snapshot in report.rows}
+
+
+def _of_bytes(files: BackupFiles, checkpoint: BackupCheckpoint) -> Iterator[Finding]:
+    path = checkpoint.path
     name = files.shown_path(path)
     if not files.has(path):
         yield kinds.CHECKPOINT.at(name, "it is missing")
         return
     try:
-        sha256, size = digest(files, path)
+        sha256, size = digest_of(files, path)
     except KraftoolError as error:
         yield kinds.CHECKPOINT.at(name, error.message, advice=error.hint or None)
         return
-    if size != manifest.checkpoint.size:
-        expected, found = str(manifest.checkpoint.size), str(size)
+    if size != checkpoint.size:
+        expected, found = str(checkpoint.size), str(size)
         yield kinds.CHECKPOINT.at(name, "it has another size", expected=expected, found=found)
-    elif sha256 != manifest.checkpoint.sha256:
+    elif sha256 != checkpoint.sha256:
         yield kinds.CHECKPOINT.at(
             name,
             "the bytes are not those that were written",
             field="SHA-256",
-            expected=manifest.checkpoint.sha256,
+            expected=checkpoint.sha256,
             found=sha256,
-        )
-
-
-def _of_state(files: BackupFiles, manifest: Manifest) -> Iterator[Finding]:
-    path = manifest.checkpoint.path
-    try:
-        location = backup_location(files, path)
-        report = verify_snapshots([location])
-    except NoIdentityError as error:
-        where = files.shown_path(path)
-        reason = error.message.replace(where, "it", 1)
-        yield kinds.ENCRYPTED.at(where, reason, advice=error.hint)
-        return
-    except KraftoolError as error:
-        yield kinds.CHECKPOINT.at(files.shown_path(path), error.message, advice=error.hint or None)
-        return
-    yield from report.all_findings
-    hashes = {snapshot.state_hash for snapshot in report.rows}
-    if hashes != {manifest.state_hash}:
-        found = ", ".join(filter(None, hashes)) or "none"
-        yield kinds.STATE.at(
-            location.path,
-            "its state is another one",
-            field="state hash",
-            expected=manifest.state_hash,
-            found=found,
         )

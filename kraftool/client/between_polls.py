@@ -38,14 +38,14 @@ def two_leaders(now: QuorumView) -> str:
     """Return who says that it leads if several nodes of a cluster do; empty if not."""
     if len(now.leaders) < 2 or len(now.cluster_ids) > 1:
         return ""
-    return ", ".join(f"{leader.name} of epoch {leader.epoch}" for leader in now.leaders)
+    return ", ".join(f"{leader.name} leads epoch {leader.epoch}" for leader in now.leaders)
 
 
 def election_between(before: QuorumView | None, now: QuorumView) -> str:
-    """Return which epoch began between two polls; empty if none did."""
+    """Return that an epoch began between two polls; empty if none did."""
     if before is None or before.epoch is None or now.epoch is None or now.epoch <= before.epoch:
         return ""
-    return f"from epoch {before.epoch} to {now.epoch}"
+    return f"the epoch went from {before.epoch} to {now.epoch}"
 
 
 def stuck_between(before: QuorumView | None, now: QuorumView) -> str:

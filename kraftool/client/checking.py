@@ -1,6 +1,6 @@
 """A live quorum looked at twice, and its metadata read meanwhile: what `health` judges.
 
-Owns the order of it, for every command that tells a quorum's health. It refuses to judge.
+Owns the order of it, for every command that tells a quorum's health.
 """
 
 from __future__ import annotations

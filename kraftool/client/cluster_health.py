@@ -1,7 +1,7 @@
 """Health of the cluster of a live quorum, from its committed metadata and from who fetches it.
 
 Owns what follows from both together: that a fenced broker still fetches tells another cause than
-that it does not. What metadata alone shows is judged by doctor's rules. It refuses to ask a node.
+that it does not. What metadata alone shows is judged by doctor's rules.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Endpoints as operators write them: HOST:PORT lists, and ID=HOST:PORT for port-forwards.
 
-Owns their form. It refuses to look a name up.
+Owns their form.
 """
 
 from __future__ import annotations

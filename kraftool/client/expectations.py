@@ -1,6 +1,6 @@
 """The expectations of a monitor, and the findings that it ignores, in the health of a quorum.
 
-Owns that comparison. It refuses to look at the quorum.
+Owns that comparison.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import live as kinds
 from kraftool.reports.findings.mutes import MutedFinding
 from kraftool.reports.text.json_forms import FindingCounts, finding_counts
-from kraftool.reports.text.words import many
+from kraftool.reports.text.words import listed, many, numbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +94,15 @@ class Health:
         return finding_counts(self.findings)
 
     @property
+    def quorum_findings(self) -> tuple[Finding, ...]:
+        """The findings without those on brokers and partitions, and on why these are unknown."""
+        return tuple(
+            finding
+            for finding in self.findings
+            if finding.code != kinds.UNOBSERVED.code and not self._is_of_cluster(finding)
+        )
+
+    @property
     def is_quorum_well(self) -> bool:
         """True if only brokers and partitions are not well; a broker observes the quorum."""
         return all(
@@ -139,7 +148,7 @@ def health(
         findings += [*_controllers(judgement, progress)]
     elif judgement.is_lost and now.reached:
         # Whoever saw the last leader knows the voters: those that are left cannot elect one.
-        findings.append(kinds.NO_MAJORITY.at("", judgement.reason))
+        findings.append(_no_majority(judgement))
     return Health(
         view=now,
         judgement=judgement,
@@ -162,10 +171,15 @@ def _nodes(judgement: Judgement) -> Iterator[Finding]:
         if node.waiting_ms is not None:
             continue  # It is late, which is no fault yet.
         standing = judgement.standing(node.node_id)
+        if standing is not None and standing.grade is Grade.HANGS:
+            yield kinds.UNREACHED.at(node.name, standing.reason, advice=_HANGS)
+            continue
         is_fetching = standing is not None and standing.grade is Grade.OUT_OF_REACH
         yield from node_findings(now, node, is_fetching=is_fetching)
     if len(now.cluster_ids) > 1:
-        yield kinds.CLUSTER_ID.at("", f"cluster ids {', '.join(now.cluster_ids)}")
+        claims = [f"{node.name} says {node.cluster_id}" for node in now.nodes if node.cluster_id]
+        words = f"the nodes are of different clusters: {'; '.join(claims)}"
+        yield kinds.CLUSTER_ID.at("", words)
     yield from _moved(now)
 
 
@@ -195,10 +209,7 @@ def _leadership(before: QuorumView, judgement: Judgement) -> Iterator[Finding]:
         count = many(len(now.nodes), "address")
         yield kinds.NO_ANSWER.at("", f"unknown: {count} asked, and none answered")
     elif now.leader is None:
-        epoch = "" if now.epoch is None else f" of epoch {now.epoch}"
-        yield kinds.NO_LEADER.at(
-            "", f"no leader{epoch} among {many(len(now.reached), 'node')} reached"
-        )
+        yield kinds.NO_LEADER.at("", f"no node leads{_leader_known(now)}")
     if claims := two_leaders(now):
         same = len({leader.epoch for leader in now.leaders}) < len(now.leaders)
         yield kinds.TWO_LEADERS.at("", claims, severity=Severity.ERROR if same else None)
@@ -219,19 +230,47 @@ def _leadership(before: QuorumView, judgement: Judgement) -> Iterator[Finding]:
         yield kinds.ELECTION.at("", epochs)
 
 
+def _leader_known(now: QuorumView) -> str:
+    """Return the end of a sentence: what nodes of a quorum without a leader know of one."""
+    named = {answer.leader_id for answer in now.reached if answer.leader_id is not None}
+    epochs = sorted({answer.epoch for answer in now.reached if answer.epoch is not None})
+    if named:
+        leader = now.node(min(named))
+        gone = leader is not None and not leader.is_reached
+        why = "which cannot be reached" if gone else "which does not say that it leads"
+        return f". The others still take node {listed(sorted(named))} for the leader, {why}"
+    if len(epochs) > 1:
+        return f". Nodes are in epochs {listed(epochs)}: they are electing"
+    epoch = f" of epoch {epochs[0]}" if epochs else ""
+    return f", and no node knows a leader{epoch}"
+
+
 def _tolerance(judgement: Judgement) -> Iterator[Finding]:
     """Yield that no voter can be lost, as the judgement has it."""
     severity, count = judgement.lacks_spare, len(judgement.voters)
     if count == 1:
-        yield kinds.FEW_VOTERS.at("", "one voter")
+        yield kinds.FEW_VOTERS.at("", "no voter can be lost: there is only one")
     if severity is Severity.ERROR:
-        yield kinds.NO_MAJORITY.at("", judgement.reason)
+        yield _no_majority(judgement)
     elif severity is Severity.WARNING and not _has_other_cause(judgement):
-        words = "; ".join(filter(None, (judgement.reason, judgement.left_out)))
+        reasons = "; ".join(filter(None, (judgement.reason, judgement.left_out)))
+        words = f"no voter can be lost: {reasons}"
         if len(judgement.ready) == count == 2:
             yield kinds.FEW_VOTERS.at("", words, severity=severity)
         else:
-            yield kinds.NO_SPARE.at("", words)
+            stay = f"do not restart voter {listed(judgement.ready, 'or')}"
+            first = _bring_back(judgement) or kinds.NO_SPARE.advice
+            yield kinds.NO_SPARE.at("", words, advice=f"{stay}; {first}")
+
+
+def _no_majority(judgement: Judgement) -> Finding:
+    advice = _bring_back(judgement)
+    return kinds.NO_MAJORITY.at("", f"no majority: {judgement.reason}", advice=advice or None)
+
+
+def _bring_back(judgement: Judgement) -> str:
+    lost = [voter.id for voter in judgement.voters if not voter.is_fetching]
+    return f"bring back {numbered('voter', lost)}" if lost else ""
 
 
 def _has_other_cause(judgement: Judgement) -> bool:
@@ -306,6 +345,7 @@ def _replicas(
                 yield silent
 
 
+_HANGS = "check if the process is paused or hangs before you restart it"
 _GONE = (
     "nothing to do if you removed or stopped this node: a leader lists an observer for five minutes"
     " after its last fetch, and a removed voter is an observer"

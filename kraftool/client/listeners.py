@@ -1,7 +1,6 @@
 """Endpoints of a controller with their listeners: as options name them, as its own config does.
 
-Owns LISTENER://HOST:PORT, and what of a server.properties with its directory makes a candidate. It
-refuses to judge the candidate.
+Owns LISTENER://HOST:PORT, and what of a server.properties with its directory makes a candidate.
 """
 
 from __future__ import annotations

@@ -29,7 +29,11 @@ from kraftool.client.observer import observe
 from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
 from kraftool.client.thresholds import fetching
-from kraftool.image.cluster import ControllerRegistration, FeatureRange
+from kraftool.image.cluster import (
+    ControllerRegistration,
+    FeatureRange,
+    listeners_and_features,
+)
 from kraftool.image.metadata_version import METADATA_VERSION, level_name, level_of
 from kraftool.storage.random_ids import random_uuid
 
@@ -182,21 +186,5 @@ def _request(registration: ControllerRegistration) -> dict[str, Any]:
         "controllerId": registration.id,
         "incarnationId": registration.incarnation_id,
         "zkMigrationReady": registration.zk_migration_ready,
-        "listeners": [
-            {
-                "name": listener.name,
-                "host": listener.host,
-                "port": listener.port,
-                "securityProtocol": listener.security_protocol,
-            }
-            for listener in registration.listeners
-        ],
-        "features": [
-            {
-                "name": name,
-                "minSupportedVersion": levels.min,
-                "maxSupportedVersion": levels.max,
-            }
-            for name, levels in registration.features.items()
-        ],
+        **listeners_and_features(registration, "listeners"),
     }

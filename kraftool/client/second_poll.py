@@ -1,6 +1,6 @@
 """The second poll of a live quorum, which shows if the leader commits records.
 
-Owns how long kraftool waits for a commit. It refuses to judge the polls.
+Owns how long kraftool waits for a commit.
 """
 
 from __future__ import annotations

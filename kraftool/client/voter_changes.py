@@ -28,7 +28,7 @@ from kraftool.client.change import (
     parity,
 )
 from kraftool.client.listeners import NewVoter, words
-from kraftool.client.model import QuorumView, leader_end
+from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.registration_changes import can_unregister, is_stopped, registration_of
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LAG_RECORDS
@@ -219,11 +219,8 @@ async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> li
                 )
             )
             continue
-        if answer.is_broker:
-            checks.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
-            continue
-        if answer.cluster_id not in (None, view.cluster_id):
-            checks.append(blocked(f"{endpoint} belongs to cluster {answer.cluster_id}"))
+        if other := _is_other(answer, view):
+            checks.append(blocked(f"{endpoint} {other}"))
             continue
         low, high = answer.offered.supported.get(KRAFT_VERSION, (0, 0))
         if not low <= level <= high:
@@ -364,6 +361,15 @@ async def _move(
     return finished(change, await once_committed(target, view, answer))
 
 
+def _is_other(answer: NodeAnswer, view: QuorumView) -> str:
+    """Return what answers at an endpoint if it is no controller of the cluster; else empty."""
+    if answer.is_broker:
+        return "is a broker's listener, not a controller's"
+    if answer.cluster_id not in (None, view.cluster_id):
+        return f"belongs to cluster {answer.cluster_id}"
+    return ""
+
+
 async def _is_there(
     target: Target, view: QuorumView, endpoints: Endpoints
 ) -> tuple[list[Check], VersionRange]:
@@ -376,11 +382,8 @@ async def _is_there(
                 blocked(f"{shown_endpoint(name, endpoint)} cannot be reached: {answer.problem}")
             )
             continue
-        if answer.is_broker:
-            checks.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
-            continue
-        if answer.cluster_id not in (None, view.cluster_id):
-            checks.append(blocked(f"{endpoint} belongs to cluster {answer.cluster_id}"))
+        if other := _is_other(answer, view):
+            checks.append(blocked(f"{endpoint} {other}"))
             continue
         checks.append(fine(f"{shown_endpoint(name, endpoint)} answers"))
         levels = VersionRange(*answer.offered.supported.get(KRAFT_VERSION, (0, 0)))

@@ -23,6 +23,7 @@ from kraftool.image.acls import (
     ACL_PERMISSIONS,
     ACL_RESOURCES,
     StandardAcl,
+    acl_members,
     acl_record,
 )
 from kraftool.image.metadata_version import CIDR_ACL_LEVEL, KAFKA_4_4_LEVEL, level_name
@@ -38,6 +39,7 @@ _NUMBERS = (
     ("permissionType", "permissionType", ACL_PERMISSIONS),
 )
 """Fields of a creation, what Kafka calls each, and the names of its numbers."""
+_NO_ERROR: Body = {"errorCode": int(Error.NONE), "errorMessage": None}
 
 
 def create_acls(state: ControllerState, request: Body, new_id: Callable[[], str]) -> Decision:
@@ -91,10 +93,10 @@ def delete_acls(state: ControllerState, request: Body) -> Decision:
                     f"Cannot remove more than {MOST_RECORDS} acls in a single delete operation.",
                 )
             removed[entry_id] = None
-            matching.append(_removed(acl))
-        results.append(
-            {"errorCode": int(Error.NONE), "errorMessage": None, "matchingAcls": matching}
-        )
+            matching.append(
+                {"errorCode": int(Error.NONE), "errorMessage": None, **acl_members(acl)}
+            )
+        results.append({**_NO_ERROR, "matchingAcls": matching})
     records: list[WrittenRecord] = [
         ("RemoveAccessControlEntryRecord", 0, {"id": entry_id}) for entry_id in removed
     ]
@@ -178,17 +180,3 @@ def _unused_id(state: ControllerState, new_id: Callable[[], str]) -> str:
         entry_id = new_id()
         if state.acl(entry_id) is None:
             return entry_id
-
-
-def _removed(acl: StandardAcl) -> Body:
-    return {
-        "errorCode": int(Error.NONE),
-        "errorMessage": None,
-        "resourceType": acl.resource_type,
-        "resourceName": acl.resource_name,
-        "patternType": acl.pattern_type,
-        "principal": acl.principal,
-        "host": acl.host,
-        "operation": acl.operation,
-        "permissionType": acl.permission_type,
-    }

@@ -52,7 +52,10 @@ def problem(name: str, config: ResourceConfig, value: str) -> str | None:
             if text.lower() not in ("true", "false"):
                 reason = "Expected value to be either true or false"
         case "LIST":
-            shown, reason = _list_problem(name, config, text)
+            items = _COMMA.split(text) if text else []
+            if config.words and "" in items:
+                return f"Configuration '{name}' values must not be empty."
+            shown, reason = _list_problem(name, config, text, items)
         case "STRING":
             shown = text
             is_one = not config.words or text in config.words
@@ -97,9 +100,10 @@ def _range_problem(config: ResourceConfig, number: float) -> str | None:
     return None
 
 
-def _list_problem(name: str, config: ResourceConfig, text: str) -> tuple[str, str | None]:
+def _list_problem(
+    name: str, config: ResourceConfig, text: str, items: list[str]
+) -> tuple[str, str | None]:
     """The part of a list that is wrong, and the reason; None if nothing is."""
-    items = _COMMA.split(text) if text else []
     if config.is_replica_list:
         while items and not items[-1]:
             items.pop()

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from kraftool.controller.config_values import invalid, known, problem
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.schema.resource_configs import GROUP_CONFIGS, ResourceConfig
+from kraftool.image.metadata_version import KAFKA_4_4_LEVEL
 
 _ONLY_IF_SET = ".assignment.interval.ms"
 _KINDS = ("consumer", "share", "streams")
@@ -75,15 +77,34 @@ def _of_file(state: ControllerState, there: Mapping[str, ResourceConfig]) -> dic
 def _check_bounds(
     state: ControllerState, name: str, config: ResourceConfig, value: str | None
 ) -> None:
-    for bound, is_least in ((config.least, True), (config.most, False)):
-        if bound is None or value is None:
-            continue
-        key, default = bound
-        limit = int(state.settings.static_configs.get(key, default))
-        if is_least and int(value) < limit:
-            raise invalid(f"{name} must be greater than or equal to {key}")
-        if not is_least and int(value) > limit:
-            raise invalid(f"{name} must be less than or equal to {key}")
+    least, most = _limit(state, config.least), _limit(state, config.most)
+    if value is None:
+        return
+    if least is not None and int(value) < least.value:
+        words, limit = "greater than or equal to", least
+    elif most is not None and int(value) > most.value:
+        words, limit = "less than or equal to", most
+    else:
+        return
+    if state.level < KAFKA_4_4_LEVEL:
+        raise invalid(f"{name} must be {words} {limit.key}")
+    if least is not None and most is not None:
+        raise invalid(f"{name} must be in the range {least.value} to {most.value} inclusive.")
+    raise invalid(f"{name} must be {words} {limit.value}")
+
+
+class _Limit(NamedTuple):
+    """A bound that a config of the brokers sets."""
+
+    key: str
+    value: int
+
+
+def _limit(state: ControllerState, bound: tuple[str, str] | None) -> _Limit | None:
+    if bound is None:
+        return None
+    key, default = bound
+    return _Limit(key, int(state.settings.static_configs.get(key, default)))
 
 
 def check_client_metrics(configs: Mapping[str, str]) -> None:

@@ -1,7 +1,7 @@
 """One file of a data directory, decoded as far as a report needs it.
 
 Owns which decoder reads which kind, and the bounds of what is kept. What decoders found wrong is
-part of the value. It refuses to judge it and to compare files.
+part of the value.
 """
 
 from __future__ import annotations

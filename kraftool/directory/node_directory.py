@@ -1,7 +1,7 @@
 """One data directory as one value: its files, who the node is, and who voted when.
 
 Owns what is known of a directory once its files were read, for every report. What is not known is
-None or empty. It refuses to read, and to judge.
+None or empty.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A PATH read once: each file as it comes, and then every data directory as one value.
 
 Owns which file belongs to which directory, and what its name makes of it. A tar stream is passed
-once. It refuses to judge what was read.
+once.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 Owns the merging of log and snapshots by offset, as Kafka files them: a log record at its own
 offset, a snapshot's at its last contained one (-1 for 0-0). A snapshot that repeats what the log
 says adds nothing; one that says what the log cannot (it begins later, is damaged there, or a 0-0
-checkpoint that is gone told it first) adds an entry; one that contradicts the log is listed.
-Every report that speaks of voters goes by it: the events are collected as the files are read. It
-refuses to look at other directories.
+checkpoint that is gone told it first) adds an entry; one that contradicts the log is listed. Every
+report that speaks of voters goes by it: the events are collected as the files are read.
 """
 
 from __future__ import annotations

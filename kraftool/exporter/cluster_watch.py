@@ -28,9 +28,10 @@ from kraftool.image.image import MetadataImage
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.mutes import MutedFinding
-from kraftool.watching.checkup import MetadataHealth, MetadataWatch, live_health
+from kraftool.watching.checkup import MetadataWatch
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
+from kraftool.watching.safety import MetadataHealth
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 from kraftool.watching.watcher import Watcher
@@ -207,11 +208,11 @@ class ClusterWatch:
 
     def _judged(self, picture: Picture, took_s: float) -> ClusterState:
         at_s = self._now()
-        report = quorum_report(picture)
+        report = quorum_report(picture, self._metadata)
         view = picture.view
         assert view is not None, "a live quorum is watched"
-        health = live_health(picture, self._metadata, report.judgement)
-        health = expecting(health, self.cluster.expected_voters)
+        assert report.live is not None, "so it has a health"
+        health = expecting(report.live, self.cluster.expected_voters)
         self._leadership.take(report, health, at_s)
         self._counts = PollCounts(
             polls=self._counts.polls + 1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kraftool.image.overlay import Overlay
 from kraftool.image.replay import RecordValue, ReplayError, WrittenRecord, replays
@@ -39,22 +39,22 @@ class StandardAcl(NamedTuple):
     permission_type: int
 
 
+def acl_members(acl: StandardAcl) -> dict[str, Any]:
+    """Return the members that Kafka's messages have for an entry."""
+    return {
+        "resourceType": acl.resource_type,
+        "resourceName": acl.resource_name,
+        "patternType": acl.pattern_type,
+        "principal": acl.principal,
+        "host": acl.host,
+        "operation": acl.operation,
+        "permissionType": acl.permission_type,
+    }
+
+
 def acl_record(entry_id: str, acl: StandardAcl) -> WrittenRecord:
     """Return the record that adds an entry."""
-    return (
-        "AccessControlEntryRecord",
-        0,
-        {
-            "id": entry_id,
-            "resourceType": acl.resource_type,
-            "resourceName": acl.resource_name,
-            "patternType": acl.pattern_type,
-            "principal": acl.principal,
-            "host": acl.host,
-            "operation": acl.operation,
-            "permissionType": acl.permission_type,
-        },
-    )
+    return "AccessControlEntryRecord", 0, {"id": entry_id, **acl_members(acl)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

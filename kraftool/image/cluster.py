@@ -86,7 +86,7 @@ class ClusterImage:
                 "controllerId": controller.id,
                 "incarnationId": controller.incarnation_id,
                 "zkMigrationReady": controller.zk_migration_ready,
-                **_listeners_and_features(controller),
+                **listeners_and_features(controller),
             }
             yield "RegisterControllerRecord", 0, value
 
@@ -96,7 +96,7 @@ def _broker_record(broker: BrokerRegistration, metadata_version: int, lost: Lost
         "brokerId": broker.id,
         "incarnationId": broker.incarnation_id,
         "brokerEpoch": broker.epoch,
-        **_listeners_and_features(broker),
+        **listeners_and_features(broker),
         "rack": broker.rack,
         "fenced": broker.fenced,
         "inControlledShutdown": broker.in_controlled_shutdown,
@@ -117,9 +117,12 @@ def _broker_record(broker: BrokerRegistration, metadata_version: int, lost: Lost
     return "RegisterBrokerRecord", register_broker_version(metadata_version), value
 
 
-def _listeners_and_features(node: BrokerRegistration | ControllerRegistration) -> dict[str, Any]:
+def listeners_and_features(
+    node: BrokerRegistration | ControllerRegistration, listeners: str = "endPoints"
+) -> dict[str, Any]:
+    """Return these members of a registration; `listeners`: the name of the first one."""
     return {
-        "endPoints": [
+        listeners: [
             {
                 "name": listener.name,
                 "host": listener.host,

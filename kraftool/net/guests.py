@@ -2,7 +2,7 @@
 
 Owns the counts: of all connections, of each address, and of those that have not said who they are.
 A connection before its authentication costs its sender nothing and this node much, so that their
-number has a limit of its own, and so has their time. It refuses to read or write anything.
+number has a limit of its own, and so has their time.
 """
 
 from __future__ import annotations

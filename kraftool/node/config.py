@@ -2,7 +2,7 @@
 
 Owns the reading of every key that concerns the node, and the contradictions that Kafka refuses,
 here all at once. Keys that it does not know are noted, as Kafka notes them. Keys of security are
-collected and not judged: `kraftool.net` knows them. It refuses to read a data directory.
+collected and not judged: `kraftool.net` knows them.
 """
 
 from __future__ import annotations

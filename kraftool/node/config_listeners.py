@@ -1,7 +1,7 @@
 """Listeners as a server.properties names them: where to listen, what to advertise, how secured.
 
 Owns `listeners`, `advertised.listeners`, `controller.listener.names` and
-`listener.security.protocol.map`, and hosts with ports anywhere. It refuses to open a socket.
+`listener.security.protocol.map`, and hosts with ports anywhere.
 """
 
 from __future__ import annotations

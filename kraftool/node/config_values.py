@@ -1,7 +1,6 @@
 """Readers of the values of a server.properties: numbers, lists, booleans, with their limits.
 
-Owns what Kafka's ConfigDef makes of a text, and the table of the keys that the node goes by. It
-refuses to know what the values mean to each other.
+Owns what Kafka's ConfigDef makes of a text, and the table of the keys that the node goes by.
 """
 
 from __future__ import annotations

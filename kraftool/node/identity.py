@@ -1,6 +1,6 @@
 """The identity of a node: what meta.properties and its configuration say together, and its role.
 
-Owns the reasons not to start that have to do with that. It refuses to write anything.
+Owns the reasons not to start that have to do with that.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The nodes that may be asked now: one request in flight a connection, a pause after a failure.
 
-Owns that bookkeeping (Kafka's RequestManager), by destination id. It refuses to know what is asked.
-A time-out makes a connection free again; the answer that comes then is of a request that nobody
-waits for.
+Owns that bookkeeping (Kafka's RequestManager), by destination id. A time-out makes a connection
+free again; the answer that comes then is of a request that nobody waits for.
 """
 
 from __future__ import annotations

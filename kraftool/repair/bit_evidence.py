@@ -1,7 +1,7 @@
 """The evidence of other directories on the flipped bits of one.
 
 Owns the comparison of a batch in which a bit was flipped with the other directories that have it:
-their bytes decide, by CRC, epoch and last offset. It refuses to plan.
+their bytes decide, by CRC, epoch and last offset.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """SHA-256 of files and of stretches of them, as a plan names what it was made for.
 
-Owns reading in chunks, and taking bytes that another reads. It refuses to know what they mean.
+Owns reading in chunks, and taking bytes that another reads.
 """
 
 from __future__ import annotations

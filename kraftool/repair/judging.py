@@ -1,6 +1,6 @@
 """The surveys of a quorum as a case for the one judgement (`reports/election/assessment.py`).
 
-Owns which surveys count. It refuses to judge by itself.
+Owns which surveys count.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 Owns the check of every plan, whoever made it: from the directories as the plan leaves them, no
 majority of the voters that start can elect another leader of an epoch that was led. A voter can
 vote in it if its epoch is below, or if it is the same and neither a vote nor a leader of it is
-known. A candidate comes from an epoch below. The replacement of a lost voter starts when there is
-a leader, whose epoch is higher; a voter that was not given keeps its promises.
-It refuses to repair.
+known. A candidate comes from an epoch below. The replacement of a lost voter starts when there is a
+leader, whose epoch is higher; a voter that was not given keeps its promises.
 """
 
 from __future__ import annotations

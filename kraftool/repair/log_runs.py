@@ -5,7 +5,6 @@ a record of the same offset and epoch are the same up to it, and one epoch has o
 batch comes before another one if a log has both, or if both are of one epoch. From a good batch
 behind the damage the proof leads back, batch by batch, to the good one before it. Where two logs
 have other bytes at one offset of one epoch, or two batches could come before, nothing is proved.
-It refuses to read a file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The steps of a plan for a lost majority: what to do on each host, and in which order.
 
-Owns their order: everything is stopped first, brokers come last, and an old voter starts only
-after it has lost its metadata. That no step contradicts another is `plan_check.py`'s. It refuses to
-decide.
+Owns their order: everything is stopped first, brokers come last, and an old voter starts only after
+it has lost its metadata. That no step contradicts another is `plan_check.py`'s.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The words of a plan for a lost majority: why one node leads, and why old voters stay away.
 
-Owns the sentences. The steps are `majority_steps.py`'s. It refuses to decide.
+Owns the sentences. The steps are `majority_steps.py`'s.
 """
 
 from __future__ import annotations

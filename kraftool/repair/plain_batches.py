@@ -1,8 +1,7 @@
 """Batches of a log that a survey takes together, and the last batches of a log.
 
 Owns the parts of a batch that a survey keeps: its head, and the number of its records of each type.
-The native module reads them from the bytes: most of a log never becomes Python objects. It refuses
-to judge the order of batches.
+The native module reads them from the bytes: most of a log never becomes Python objects.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 Owns the check of every plan, whoever made it: no step starts a node that another step keeps stopped
 or that the quarantine wants wiped first, and none starts a node before the plan is applied to it.
-It refuses to repair a plan.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """From surveys to a plan: the gravest thing first, the smallest change that mends it.
 
 Owns the order of the questions: is a majority lost, or is single directories' mending enough, or is
-nothing to be done. It refuses to read and to write.
+nothing to be done.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ from kraftool.repair.survey import Survey
 from kraftool.repair.surveyed_quorum import surveyed_quorum
 from kraftool.repair.surveying import read_directories
 from kraftool.reports.text.words import listed
+from kraftool.storage.bundle_names import bundle_place, each_node
+from kraftool.storage.paths import directories_of
 
 Progress = Callable[[str, int], None]
 
@@ -87,6 +89,7 @@ def read_quorum(
     """The surveys of PATHs and collect files, and the logs that can be read. `lost` are nodes whose
     server.properties may lead nowhere."""
     read: list[ReadDirectory] = []
+    paths = [_collected(path) for path in each_node(paths)]
     missing = [one for path in paths if (one := missing_directory(path)) is not None]
     refuse_missing_directories(missing, lost)
     gone = [one.file for one in missing]
@@ -98,6 +101,16 @@ def read_quorum(
         else:
             read += read_directories(path, now_ms=now_ms, at=at, progress=progress)
     return ReadQuorum.of(with_copies(read), lost=gone)
+
+
+def _collected(path: str) -> str:
+    """The collect file of a bundle's node in the place of that."""
+    place = bundle_place(path)
+    if place is None:
+        return path
+    from kraftool.storage import bundle_files
+
+    return bundle_files.collect_file(*place, directories_of) or path
 
 
 def plan_for(request: PlanRequest) -> Plan:

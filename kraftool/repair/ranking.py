@@ -1,7 +1,7 @@
 """Directories ranked as seeds, and held against each other: who is ahead of whom, who parted.
 
 Owns the order in which an election would put them, over what can be trusted only: the epoch
-decides, the offset breaks ties, never the offset alone. It refuses to choose.
+decides, the offset breaks ties, never the offset alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A data directory that was read, or is known from a collect file: its surveys, and its bytes.
 
-Owns which survey counts where a restoration is known. It refuses to read by itself.
+Owns which survey counts where a restoration is known.
 """
 
 from __future__ import annotations

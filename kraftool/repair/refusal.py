@@ -1,7 +1,7 @@
 """The refusals of a plan, and the word with which a person accepts the risk.
 
 Owns that all reasons are told at once, and that nothing that was asked for is left out without a
-word. It refuses to find the reasons.
+word.
 """
 
 from __future__ import annotations

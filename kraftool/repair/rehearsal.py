@@ -1,7 +1,7 @@
 """A plan carried out on copies: what apply does, how the election goes, what real nodes make of it.
 
 Owns the order of a rehearsal and what it comes to. The originals are only read; everything that is
-written lies in one folder. It refuses to word more than findings.
+written lies in one folder.
 """
 
 from __future__ import annotations

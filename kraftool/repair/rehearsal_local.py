@@ -5,7 +5,7 @@ Owns that nobody else is ever reached. The copies' records of the voters name th
 that each of them is written anew with an endpoint on the loopback interface, in snapshots and in
 the log, at the same offset of the same epoch; all else stays byte for byte. The server.properties
 is made here and takes nothing over from a real one: no listener, no advertised address, no
-security, no plugin. It refuses to start anything.
+security, no plugin.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The software that runs on copies, and its processes: Kafka if it is given, otherwise kraftool's
 own node.
 
-Owns how each is started, and that none of them outlives the rehearsal, however that ends. It
-refuses to ask them anything.
+Owns how each is started, and that none of them outlives the rehearsal, however that ends.
 """
 
 from __future__ import annotations

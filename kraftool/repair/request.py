@@ -1,6 +1,6 @@
 """The request to the planner: surveys, and what only a person can know.
 
-Owns the words of `--set KEY=VALUE` and `--accept`. It refuses to judge whether they are wise.
+Owns the words of `--set KEY=VALUE` and `--accept`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A plan is made from the surveys of what restorations will leave. Owns its other part: for each host
 the edits that restore the files that the plan uses, and the hosts that lend batches for them. Those
-are relied on, and apply is given their directories. It refuses to choose.
+are relied on, and apply is given their directories.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A file that is made of pieces of other files, read as if it were there.
 
-Owns the order of the pieces, and a slice of the whole as pieces again. It refuses to choose them.
+Owns the order of the pieces, and a slice of the whole as pieces again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Owns one thing that two machines must do alike: `recover collect` hashes the records, on the host
 whose state it is; apply computes them again there and writes them under the plan's frame. The same
-files give the same bytes. It refuses to write a file.
+files give the same bytes.
 """
 
 from __future__ import annotations

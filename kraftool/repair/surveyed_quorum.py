@@ -1,8 +1,7 @@
 """The state of a quorum: whose directories are there, who votes, whether a majority is left.
 
 Owns what is decided before any method is: one cluster, one kraft.version, the newest voters that
-can be trusted, and that a voter whose directory was not given is lost only if a person says so. It
-refuses to mend anything.
+can be trusted, and that a voter whose directory was not given is lost only if a person says so.
 """
 
 from __future__ import annotations

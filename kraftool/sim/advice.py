@@ -1,7 +1,7 @@
 """The next steps, one at a time, with the commands for it.
 
 Owns which advice fits together: nothing is advised that needs a leader where there is none, and
-what is said of restarts is what the table of restarts says. It refuses to find anything out.
+what is said of restarts is what the table of restarts says.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The what-ifs of a simulated election: nodes that are down, cut off or slow, and changes of
 voters.
 
-Owns the conditions and how they are written on the command line and in scenarios. It refuses to
-know what they lead to.
+Owns the conditions and how they are written on the command line and in scenarios.
 """
 
 from __future__ import annotations

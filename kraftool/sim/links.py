@@ -1,7 +1,7 @@
 """Connections that are refused, and when they are tried again.
 
 Owns Kafka's reconnect backoff between controllers: a node whose listener is not open yet is asked
-again later and later, and requests fail at once until then. It refuses to know what is asked.
+again later and later, and requests fail at once until then.
 """
 
 from __future__ import annotations

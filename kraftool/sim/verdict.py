@@ -1,7 +1,6 @@
 """The verdict in words: one or two sentences, and what to do next.
 
-Owns the wording for whoever reads it at three in the morning; what to do is `advice.py`'s. It
-refuses to find anything out.
+Owns the wording for whoever reads it at three in the morning; what to do is `advice.py`'s.
 """
 
 from __future__ import annotations

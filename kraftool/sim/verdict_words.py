@@ -1,6 +1,6 @@
 """Small words of the verdict and of the advice: lists, times, records, what is empty or slow.
 
-Owns nothing but wording. It refuses to judge.
+Owns nothing but wording.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A finding as the members of a row, and back: how workers hand findings on.
 
-Owns that mapping. It refuses to know which columns a table has.
+Owns that mapping.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Owns what is listed and what is only counted: topic folders, and files beyond some that Kafka does
 not know, are counted by name and never opened, so that a directory with thousands of them costs one
-scandir. It refuses to open any file.
+scandir.
 """
 
 from __future__ import annotations

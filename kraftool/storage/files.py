@@ -1,8 +1,8 @@
 """Every change that a running node makes on its disk goes through here.
 
 Owns the few operations there are: write into a file, cut it, make it or a folder's names durable,
-rename, unlink. A layer that records them can play back what a loss of power leaves. Reading goes
-by the same descriptors, with pread and never by mapping. It refuses to know what the bytes mean.
+rename, unlink. A layer that records them can play back what a loss of power leaves. Reading goes by
+the same descriptors, with pread and never by mapping.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The plan of a format: decided whole before anything is written.
 
 Owns which directories are formatted as what, and the refusals: those of kafka-storage, and also
-whatever would give one cluster two voter sets, which kafka-storage lets pass. It refuses to write.
+whatever would give one cluster two voter sets, which kafka-storage lets pass.
 """
 
 from __future__ import annotations

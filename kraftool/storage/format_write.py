@@ -1,7 +1,7 @@
 """Formats directories as planned: the first snapshot, bootstrap.checkpoint, meta.properties.
 
 Owns the order: meta.properties, which makes a directory a formatted one, comes last and durably, so
-that a format that is cut short has formatted nothing and can be run again. It refuses to decide.
+that a format that is cut short has formatted nothing and can be run again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The files behind a PATH of the command line.
 
 Owns the forms: a data directory, a partition's folder, one file, a Kafka server.properties, a tar
-stream, a backup. It refuses to decode anything but the properties file that leads to a directory.
+stream, a backup, a node of a bundle. It refuses to decode anything but the properties file that
+leads to a directory.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kraftool.decoders import properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
 from kraftool.storage.backup_names import is_backup
+from kraftool.storage.bundle_names import bundle_place
 from kraftool.storage.directory import (
     file_entry,
     likely_directories,
@@ -133,6 +135,10 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
         return Location(path=path, kind=LocationKind.TAR)
     if is_backup(path):
         return _backup(path)
+    if (place := bundle_place(path)) is not None:
+        from kraftool.storage.bundle_files import here
+
+        return open_path(here(*place, directories_of), settings_alone=settings_alone)
     if os.path.isdir(path):
         return _directory(path)
     with FileSource(path) as source:
@@ -144,6 +150,12 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
         if location is not None:
             return location
     return Location(path=path, kind=LocationKind.FILE, directory=os.path.dirname(path))
+
+
+def directories_of(path: str) -> tuple[str, ...]:
+    """The directories to which a PATH leads."""
+    location = open_path(path)
+    return location.directory, *location.log_dirs
 
 
 def _backup(path: str) -> Location:

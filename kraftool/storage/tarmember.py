@@ -1,7 +1,7 @@
 """A member of a tar stream while it passes: its bytes, forward only, and what extends its header.
 
 Owns the holes of sparse files, which come as zeros, and that a member's bytes are gone once the
-stream has moved on. It refuses to know what a file is for.
+stream has moved on.
 """
 
 from __future__ import annotations

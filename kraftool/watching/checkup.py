@@ -10,13 +10,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from kraftool.client.cluster_health import ClusterHealth, cluster_health
-from kraftool.client.health import Health, health
-from kraftool.client.judgement import Judgement
+from kraftool.client.cluster_health import cluster_health
+from kraftool.client.health import Health
 from kraftool.client.model import QuorumView
-from kraftool.client.not_asked import unobserved_finding
 from kraftool.client.observer import SilentObserver
 from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
@@ -26,23 +24,21 @@ from kraftool.reports.doctor.explain import explain
 from kraftool.reports.doctor.model import Evidence, Examination
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
-from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity, in_order, tally
+from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity, tally
 from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.text.json_forms import (
     FindingCounts,
     finding_counts,
 )
 from kraftool.reports.text.words import many
 from kraftool.watching.backoff import is_due
-from kraftool.watching.picture import Picture
+from kraftool.watching.safety import MetadataHealth
 from kraftool.watching.task import Task
 
 LIVE = "live quorum"
 BETWEEN = "between nodes"
 _LIMIT_S = 60.0
 """For reading the metadata of a live quorum."""
-_BY_TIME = frozenset({live_kinds.IDLE.code, live_kinds.STUCK.code})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,47 +107,6 @@ def examine_directories(paths: Sequence[str], task: Task) -> Doctored:
 
     report = diagnose(examine(locations, unopened, task.passed, partly=partly))
     return Doctored(complaints=tuple(_of_directories(report)), rules=len(report.rules))
-
-
-def live_health(
-    picture: Picture, metadata: MetadataHealth | None = None, judgement: Judgement | None = None
-) -> Health:
-    """Judge the newest poll by an earlier one; the first by itself, without what only time
-    shows."""
-    assert picture.view is not None, "only live nodes have a health"
-    metadata_health = metadata or MetadataHealth()
-    before = picture.history.before
-    judged = health(
-        before or picture.view,
-        picture.view,
-        metadata_health.cluster,
-        metadata_health.unobserved,
-        judgement=judgement,
-    )
-    if before is not None:
-        return judged
-    settled = tuple(finding for finding in judged.findings if finding.code not in _BY_TIME)
-    return replace(judged, findings=settled, commits_per_second=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataHealth:
-    """Brokers and partitions by the leader's committed metadata, or why there is none."""
-
-    cluster: ClusterHealth | None = None
-    unobserved: str = ""
-    at_ms: int = 0
-    took_ms: int = 0
-
-    def findings(self, view: QuorumView) -> tuple[Finding, ...]:
-        """Return the problems of brokers and partitions, or why they are unknown."""
-        if self.cluster is not None:
-            return tuple(in_order(self.cluster.findings))
-        return (unobserved_finding(view, "", self.unobserved),) if self.unobserved else ()
-
-    def is_due(self, now_ms: int) -> bool:
-        """True if it is time to read on; at once if nothing was read yet."""
-        return self.cluster is None or is_due(self.at_ms, self.took_ms, now_ms)
 
 
 class MetadataWatch:

@@ -10,11 +10,10 @@ from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.mutes import MutedFinding
-from kraftool.watching.checkup import MetadataHealth
 from kraftool.watching.judging import Statement
 from kraftool.watching.picture import ObservedElection, WatchEvent
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus
-from kraftool.watching.safety import Tolerance
+from kraftool.watching.safety import MetadataHealth, Tolerance
 from kraftool.watching.voter_state import Commit, VoterState
 
 

@@ -1,37 +1,29 @@
 """The sentences on a picture of a quorum: what is wrong, and what to do about it.
 
-Owns the words. Which voters count and how many may be lost is `client/judgement.py`'s. Each has the
-code and the subject that a finding of `quorum health` or doctor has for it, so that one file of
-mutes serves all of them.
+Owns the words on watched directories, and on what shows only while one goes on watching. The words
+on a live quorum are the findings of `client/health.py`, so that one file of mutes serves both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from kraftool.client.active_controller import next_step, only_controller, without_controller
-from kraftool.client.between_polls import stuck_between, stuck_words
-from kraftool.client.grades import Grade, ReplicaStanding
+from kraftool.client.health import Health
 from kraftool.client.judgement import Judgement
-from kraftool.client.model import NodeAnswer, QuorumView, is_of_cluster, leader_end
-from kraftool.client.not_asked import NOT_MISSED, broker_words, out_of_reach_advice, reason
-from kraftool.client.registrations import is_only_registered
-from kraftool.client.thresholds import leader_clock
+from kraftool.client.model import QuorumView, leader_end
 from kraftool.reports.findings.finding import Finding, FindingKind, Severity
 from kraftool.reports.findings.kinds import KINDS
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import live as kinds
-from kraftool.reports.text.words import duration, listed, numbered
+from kraftool.reports.text.words import duration, listed
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.picture import Picture
 from kraftool.watching.staleness import currency
 from kraftool.watching.voter_state import VoterState
 
-STUCK_S = 3.0
-"""Without a commit for so long, though something is there to commit."""
 _SLACK = 1_000
 """Records that a directory may be ahead of the leader by: it is read a moment later."""
 
@@ -62,83 +54,25 @@ class Statement:
 # --- what should be read ----------------------------------------------------------------------
 
 
-def statements(
-    picture: Picture, voters: VoterState, judgement: Judgement | None
-) -> Iterable[Statement]:
-    """Return what the reader has to know, the worst first."""
-    remarks = []
-    if judgement is not None:
-        remarks += [*_live(judgement, voters), *_tolerated(judgement)]
-    remarks += [*_stuck(picture, judgement), *_voter_change(voters), *_directories(picture, voters)]
-    order = [*Severity]
-    return sorted(remarks, key=lambda statement: order.index(statement.severity))
+def statements(picture: Picture, voters: VoterState, live: Health | None) -> Iterator[Statement]:
+    """Yield what the reader has to know; `live`: the health of the live quorum."""
+    if live is not None:
+        if live.judgement.overdue_ms is not None:
+            yield _overdue(live.judgement, live.judgement.overdue_ms)
+        away = [node.node_id for node in live.view.nodes if not node.is_current]
+        silent = {f"{role} {node_id}" for node_id in away for role in ("voter", "observer")}
+        for finding in live.quorum_findings:
+            # That a node was not reached says that it is silent.
+            if finding.code != kinds.SILENT.code or finding.file not in silent:
+                yield _of_quorum(finding)
+    yield from _voter_change(voters)
+    yield from _directories(picture, voters)
 
 
-def _tolerated(judgement: Judgement) -> Iterator[Statement]:
-    """Say that no voter can be lost, and which ones are left."""
-    severity = judgement.lacks_spare
-    if severity is None or judgement.view.quorum is None or judgement.view.lacks_controller:
-        return
-    lost = [voter.id for voter in judgement.voters if not voter.is_fetching]
-    back = f"bring back {numbered('voter', lost)}" if lost else ""
-    if severity is Severity.ERROR:
-        yield _error(kinds.NO_MAJORITY, f"The quorum has no majority: {judgement.reason}.", back)
-        return
-    ready = judgement.ready
-    reason = "; ".join(filter(None, (judgement.reason, judgement.left_out)))
-    stay = f"do not restart voter {listed(ready, 'or')}"
-    advice = "; ".join(filter(None, (stay, back or ("" if judgement.left_out else "add a voter"))))
-    kind, subject = _cause(judgement)
-    reason = f"No voter can be lost: {reason}."
-    yield _statement(kind, severity, reason, advice, subject)
-
-
-def _cause(judgement: Judgement) -> tuple[FindingKind, str]:
-    """Return what `quorum health` calls it if no voter can be lost, and its subject."""
-    ready, count = judgement.ready, len(judgement.voters)
-    if len(ready) > judgement.majority:
-        return kinds.ONE_CONTROLLER, f"voter {only_controller(judgement.view, ready)}"
-    is_small = count == 1 or len(ready) == count == 2
-    return (kinds.FEW_VOTERS if is_small else kinds.NO_SPARE), ""
-
-
-def _live(judgement: Judgement, voters: VoterState) -> Iterator[Statement]:
-    view = judgement.view
-    if judgement.overdue_ms is not None:
-        yield _overdue(judgement, judgement.overdue_ms)
-    elif not view.reached:
-        words = "No node can be reached."
-        yield _error(kinds.NO_ANSWER, words, "check addresses, processes and network")
-    elif view.leader is None:
-        yield from _no_leader(judgement)
-    if view.quorum is not None and view.lacks_controller:
-        words, advice = without_controller(view), next_step(view, judgement.ready)
-        yield _error(kinds.NO_CONTROLLER, words, advice, _name(view.leader))
-    if len(view.cluster_ids) > 1:
-        claims = "; ".join(
-            f"{_node(node)} says {node.cluster_id}" for node in view.nodes if node.cluster_id
-        )
-        yield _error(kinds.CLUSTER_ID, f"These nodes are of different clusters: {claims}.")
-    elif len(view.leaders) > 1:
-        claims = " and ".join(f"{_node(leader)} of epoch {leader.epoch}" for leader in view.leaders)
-        same = len({leader.epoch for leader in view.leaders}) < len(view.leaders)
-        if same:
-            words = f"Two nodes lead one epoch, which must never happen: {claims}."
-            yield _error(kinds.TWO_LEADERS, words)
-        else:
-            yield _warning(
-                kinds.TWO_LEADERS,
-                f"Two nodes report that they lead: {claims}. The newer epoch counts; the other node"
-                " resigns when it learns of it.",
-            )
-    yield from _other_opinions(view)
-    for node in view.nodes:
-        what = ", a voter," if voters.key_of(node.node_id) is not None else ""
-        yield from _answer(view, node, f"{_node(node)}{what}", judgement.standing(node.node_id))
-    for broker in view.brokers:
-        severity = Severity.INFO if broker.controllers else Severity.WARNING
-        words = f"{broker_words(broker)}."
-        yield _statement(kinds.BROKER, severity, words, subject=str(broker.endpoint))
+def _of_quorum(finding: Finding) -> Statement:
+    words = ": ".join(filter(None, (finding.file, finding.sentence())))
+    reason = f"{words[:1].upper()}{words[1:]}."
+    return _statement(finding.kind, finding.severity, reason, finding.advice, finding.file)
 
 
 def _overdue(judgement: Judgement, waiting_ms: int) -> Statement:
@@ -148,126 +82,8 @@ def _overdue(judgement: Judgement, waiting_ms: int) -> Statement:
     if leader is not None and leader.waiting_ms is not None:
         whom = f"the answer of leader {leader.node_id}"
     words = f"Waiting {duration(waiting_ms)} for {whom}: what is shown is older than that."
-    return _statement(kinds.UNREACHED, Severity.INFO, words, subject=_name(leader))
-
-
-def _answer(
-    view: QuorumView, node: NodeAnswer, name: str, standing: ReplicaStanding | None
-) -> Iterator[Statement]:
-    """Say what a node did not answer, and what that means by its grade."""
-    grade = None if standing is None else standing.grade
-    if node.waiting_ms is not None:
-        return
-    if node.is_reached:
-        if node.problem:
-            words = f"{_node(node)} did not answer everything: {reason(node)}."
-            advice = node.advice or "look for the error in its own log"
-            yield _warning(kinds.REFUSED, words, advice, node.name)
-    elif is_only_registered(view, node.node_id):
-        words = f"{name} cannot be reached: {reason(node)}."
-        yield _statement(kinds.UNREACHED, Severity.INFO, words, NOT_MISSED, node.name)
-    elif grade is Grade.OUT_OF_REACH:
-        yield _warning(
-            kinds.UNREACHED,
-            f"{name} fetches from the leader, but it cannot be reached from here: {reason(node)}.",
-            out_of_reach_advice(node),
-            node.name,
-        )
-    elif grade is Grade.HANGS and standing is not None:
-        yield _warning(
-            kinds.UNREACHED,
-            f"{name} does not answer: {standing.reason}.",
-            "check if the process is paused or hangs before you restart it",
-            node.name,
-        )
-    else:
-        words = f"{name} cannot be reached: {reason(node)}."
-        yield _warning(kinds.UNREACHED, words, node.advice or _REACH, node.name)
-
-
-def _no_leader(judgement: Judgement) -> Iterator[Statement]:
-    """Say what the nodes know instead, and who has to come back."""
-    view = judgement.view
-    down = [voter.id for voter in judgement.voters if not voter.is_fetching]
-    advice = f"bring back voter {listed(down, 'or')}" if judgement.is_lost and down else ""
-    named = {
-        node_answer.leader_id for node_answer in view.reached if node_answer.leader_id is not None
-    }
-    epochs = sorted(
-        {node_answer.epoch for node_answer in view.reached if node_answer.epoch is not None}
-    )
-    if named:
-        ids = listed(sorted(named))
-        answer = view.node(next(iter(named)))
-        gone = answer is not None and not answer.is_reached
-        why = "which cannot be reached" if gone else "which does not say that it leads"
-        words = f"No node leads. The others still take node {ids} for the leader, {why}."
-    elif len(epochs) > 1:
-        words = f"No node leads. Nodes are in epochs {listed(epochs)}: they are electing."
-    else:
-        where = f" of epoch {epochs[0]}" if epochs else ""
-        words = f"No node leads, and no node knows a leader{where}."
-    yield _error(kinds.NO_LEADER, words, advice)
-
-
-def _other_opinions(view: QuorumView) -> Iterator[Statement]:
-    """Nodes that take another one for the leader than the one that leads."""
-    leader = view.leader
-    if leader is None:
-        return
-    for answer in view.current:
-        if answer.epoch is None or answer.quorum is not None:
-            continue
-        if not is_of_cluster(answer, leader.cluster_id):
-            continue  # what it knows is about another quorum
-        if (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id):
-            continue
-        leader_claim = f"node {leader.node_id} leads epoch {leader.epoch}"
-        if answer.leader_id is None:
-            words = f"knows no leader in its epoch {answer.epoch}"
-        else:
-            words = f"takes node {answer.leader_id} for the leader of epoch {answer.epoch}"
-        reason = f"{_node(answer)} {words}; {leader_claim}."
-        yield _warning(kinds.DISAGREE, reason, subject=answer.name)
-
-
-def _stuck(picture: Picture, judgement: Judgement | None) -> Iterator[Statement]:
-    """Nothing is committed: the followers do not get what the leader writes."""
-    words = _stuck_while_watched(picture)
-    if not words and judgement is not None and _seconds_between(judgement) >= STUCK_S:
-        words = stuck_between(judgement.before, judgement.view)
-    if words:
-        yield _error(
-            kinds.STUCK,
-            f"{words[:1].upper()}{words[1:]}: too few voters fetch its records.",
-            "bring back the voters that do not keep up",
-        )
-
-
-def _seconds_between(judgement: Judgement) -> float:
-    """Return the time between the polls by the clock of the leader, as far as both have one."""
-    then = None if judgement.before is None else judgement.before.quorum
-    now = judgement.view.quorum
-    return 0.0 if then is None or now is None else (leader_clock(now) - leader_clock(then)) / 1000
-
-
-def _stuck_while_watched(picture: Picture) -> str:
-    """Return what the samples of a dashboard show, which go on for longer than two polls."""
-    samples = picture.history.samples
-    last = samples[-1] if samples else None
-    if last is None or last.leader_id is None or last.leader_end is None:
-        return ""
-    since = last
-    for sample in reversed(samples):
-        same = (sample.epoch, sample.leader_id, sample.high_watermark)
-        if same != (last.epoch, last.leader_id, last.high_watermark):
-            break
-        since = sample
-    grown = last.leader_end - (since.leader_end or 0)
-    seconds = (last.at_ms - since.at_ms) / 1000
-    if seconds < STUCK_S or (grown <= 0 and last.high_watermark is not None):
-        return ""
-    return stuck_words(grown, seconds, has_committed=last.high_watermark is not None)
+    subject = "" if leader is None else leader.name
+    return _statement(kinds.UNREACHED, Severity.INFO, words, subject=subject)
 
 
 def _voter_change(voters: VoterState) -> Iterator[Statement]:
@@ -373,9 +189,6 @@ def _between(one: DirectoryReading, other: DirectoryReading) -> Iterator[Stateme
 # --- words ------------------------------------------------------------------------------------
 
 
-_REACH = "check its process, then the network"
-
-
 def _statement(
     kind: FindingKind, severity: Severity, words: str, advice: str = "", subject: str = ""
 ) -> Statement:
@@ -390,14 +203,3 @@ def _error(kind: FindingKind, words: str, advice: str = "", subject: str = "") -
 
 def _warning(kind: FindingKind, words: str, advice: str = "", subject: str = "") -> Statement:
     return _statement(kind, Severity.WARNING, words, advice, subject)
-
-
-def _name(answer: NodeAnswer | None) -> str:
-    """As a finding names it; empty where it is not known."""
-    return "" if answer is None else answer.name
-
-
-def _node(answer: NodeAnswer) -> str:
-    if answer.node_id is None:
-        return f"A node at {answer.endpoint}"
-    return f"Node {answer.node_id}"

@@ -12,30 +12,13 @@ from dataclasses import dataclass, field
 
 from kraftool.client.health import Health
 from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity
-from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.findings.status import Status, overall_status
-from kraftool.watching.checkup import (
-    Complaint,
-    DoctorCheckup,
-    MetadataHealth,
-    complaints,
-    live_health,
-)
+from kraftool.watching.checkup import LIVE, Complaint, DoctorCheckup, complaints
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
+from kraftool.watching.safety import MetadataHealth
 
 QUORUM, HEALTH = "quorum", "health"
-_NOTHING = len(SEVERITY_RANK)
-_SAID_IN_STATEMENTS = frozenset(
-    kind.code
-    for kind in (
-        live_kinds.NO_LEADER, live_kinds.TWO_LEADERS, live_kinds.NO_CONTROLLER,
-        live_kinds.ONE_CONTROLLER, live_kinds.UNREACHED, live_kinds.REFUSED, live_kinds.BROKER,
-        live_kinds.DISAGREE, live_kinds.CLUSTER_ID, live_kinds.NO_SPARE, live_kinds.NO_MAJORITY,
-        live_kinds.FEW_VOTERS, live_kinds.STUCK, live_kinds.ELECTION,
-    )
-)  # fmt: skip
-"""The Quorum view has sentences of its own for these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +48,6 @@ class Overview:
     """The newest judgements; the dashboard has one."""
 
     report: QuorumReport | None = None
-    live: Health | None = None
     metadata: MetadataHealth | None = None
     """Set by whoever reads the metadata of a live quorum."""
     examined: DoctorCheckup | None = None
@@ -73,17 +55,16 @@ class Overview:
     _has_directories: bool = False
     _found: dict[str, tuple[_Problem, ...]] = field(default_factory=dict)
 
+    @property
+    def live(self) -> Health | None:
+        """Return the health of the live quorum, as `quorum health` has it."""
+        return None if self.report is None else self.report.live
+
     def take(self, picture: Picture) -> None:
         """Judge a picture."""
-        self.report = quorum_report(picture)
+        self.report = quorum_report(picture, self.metadata)
         self._has_directories = bool(picture.directories)
-        self._found[QUORUM] = tuple(
-            _Problem(statement.severity, (QUORUM, statement.reason))
-            for statement in self.report.statements
-        )
-        self.live = None
-        if picture.view is not None:
-            self.live = live_health(picture, self.metadata, self.report.judgement)
+        self.tell(QUORUM, (statement.finding for statement in self.report.statements))
         all_complaints = complaints(self.live, self.examined)
         self.tell(HEALTH, (complaint.finding for complaint in all_complaints))
 
@@ -98,33 +79,12 @@ class Overview:
 
     @property
     def further(self) -> tuple[Complaint, ...]:
-        """Return what Health has found and the statements of the quorum report do not say.
-
-        Statements need longer for some of it, such as a log that is stuck. Before they are as grave
-        as what Health has found, they do not say it.
-        """
-        statements = () if self.report is None else self.report.statements
-        gravest = min(
-            (SEVERITY_RANK[statement.severity] for statement in statements), default=_NOTHING
-        )
-        down = (
-            set()
-            if self.live is None
-            else {
-                f"{role} {node.node_id}"
-                for node in self.live.view.nodes
-                if not node.is_current
-                for role in ("voter", "observer")
-            }
-        )
+        """Return what Health has found and the statements of the quorum report do not say."""
+        said = () if self.live is None else self.live.quorum_findings
         return tuple(
             complaint
             for complaint in complaints(self.live, self.examined)
-            if not (
-                complaint.finding.code in _SAID_IN_STATEMENTS
-                and gravest <= SEVERITY_RANK[complaint.finding.severity]
-            )
-            and not (complaint.finding.code == live_kinds.SILENT.code and complaint.who in down)
+            if complaint.subject != LIVE or complaint.finding not in said
         )
 
     @property

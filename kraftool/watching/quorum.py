@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.client.grades import Grade
+from kraftool.client.health import Health
 from kraftool.client.judgement import Judgement
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.thresholds import leader_clock
@@ -18,12 +19,21 @@ from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.read import read_case
+from kraftool.reports.findings.finding import SEVERITY_RANK
 from kraftool.reports.findings.status import Status
 from kraftool.watching.directory_reading import DirectoryReading
 from kraftool.watching.judging import Statement, statements
 from kraftool.watching.outage import case_of_live
 from kraftool.watching.picture import ObservedElection, Picture, QuorumSample, WatchEvent
-from kraftool.watching.safety import RestartSafety, Tolerance, judged, restarts, tolerance
+from kraftool.watching.safety import (
+    MetadataHealth,
+    RestartSafety,
+    Tolerance,
+    judged,
+    live_health,
+    restarts,
+    tolerance,
+)
 from kraftool.watching.staleness import currency
 from kraftool.watching.trends import Trend, lag_trends, rate_trend
 from kraftool.watching.voter_state import VoterState, voter_state
@@ -130,6 +140,8 @@ class QuorumReport:
     tolerance: Tolerance
     judgement: Judgement | None
     """Of the live nodes; None without any."""
+    live: Health | None
+    """The same, with the findings that follow, as `quorum health` has them."""
     elections: tuple[ObservedElection, ...]
     elections_seen: int
     since_ms: int
@@ -145,12 +157,13 @@ class QuorumReport:
     """What a restart of all nodes can do to committed records; None if nothing was reported."""
 
 
-def quorum_report(picture: Picture) -> QuorumReport:
-    """Return the report on the quorum of a picture."""
+def quorum_report(picture: Picture, metadata: MetadataHealth | None = None) -> QuorumReport:
+    """Return the report on the quorum of a picture; `metadata`: as far as it was read."""
     view, samples = picture.view, picture.history.samples
     voters = voter_state(picture)
     replica_statuses = [*_replicas(picture, voters)]
     judgement = judged(picture, voters)
+    live = None if judgement is None else live_health(picture, metadata, judgement)
     safe = restarts(judgement)
     replica_statuses = [_graded(status, judgement, safe) for status in replica_statuses]
     leader_id, epoch = _leader(picture)
@@ -176,11 +189,17 @@ def quorum_report(picture: Picture) -> QuorumReport:
         voters=voters,
         tolerance=tolerance(judgement),
         judgement=judgement,
+        live=live,
         elections=picture.history.elections,
         elections_seen=picture.history.elections_seen,
         since_ms=picture.history.since_ms,
         polls=len(samples),
-        statements=tuple(statements(picture, voters, judgement)),
+        statements=tuple(
+            sorted(
+                statements(picture, voters, live),
+                key=lambda statement: SEVERITY_RANK[statement.severity],
+            )
+        ),
         unreached=sum(
             status.is_asked and not status.is_reached and status.waiting_ms is None
             for status in replica_statuses

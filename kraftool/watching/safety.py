@@ -1,4 +1,4 @@
-"""The judgement of a live quorum for a picture: how much may fail, and what may be restarted.
+"""The judgement of a live quorum for a picture: health, tolerance, and restarts.
 
 Owns what a picture adds to it: the voters that the last leader had, voter changes that are not
 committed, and processes that hold the locks of watched directories. The judgement itself is
@@ -8,16 +8,25 @@ committed, and processes that hold the locks of watched directories. The judgeme
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.grades import Grade, ReplicaStanding
+from kraftool.client.health import Health, health
 from kraftool.client.judgement import Judgement, judge
+from kraftool.client.model import QuorumView
+from kraftool.client.not_asked import unobserved_finding
 from kraftool.client.stopping import may_stop
 from kraftool.decoders.json_marks import Count
+from kraftool.reports.findings.finding import Finding, in_order
+from kraftool.reports.findings.kinds import live as kinds
 from kraftool.reports.text.words import many
 from kraftool.storage.lock import LockState
+from kraftool.watching.backoff import is_due
 from kraftool.watching.picture import Picture
 from kraftool.watching.voter_state import VoterState
+
+_BY_TIME = frozenset({kinds.IDLE.code, kinds.STUCK.code})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +48,26 @@ class RestartSafety:
     reason: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataHealth:
+    """Brokers and partitions by the leader's committed metadata, or why there is none."""
+
+    cluster: ClusterHealth | None = None
+    unobserved: str = ""
+    at_ms: int = 0
+    took_ms: int = 0
+
+    def findings(self, view: QuorumView) -> tuple[Finding, ...]:
+        """Return the problems of brokers and partitions, or why they are unknown."""
+        if self.cluster is not None:
+            return tuple(in_order(self.cluster.findings))
+        return (unobserved_finding(view, "", self.unobserved),) if self.unobserved else ()
+
+    def is_due(self, now_ms: int) -> bool:
+        """True if it is time to read on; at once if nothing was read yet."""
+        return self.cluster is None or is_due(self.at_ms, self.took_ms, now_ms)
+
+
 def judged(picture: Picture, voters: VoterState) -> Judgement | None:
     """Return the judgement of a picture's live quorum; None if it is only of directories."""
     if picture.view is None:
@@ -50,6 +79,27 @@ def judged(picture: Picture, voters: VoterState) -> Judgement | None:
         holders=_holders(picture),
         is_change_open=voters.is_uncommitted,
     )
+
+
+def live_health(
+    picture: Picture, metadata: MetadataHealth | None = None, judgement: Judgement | None = None
+) -> Health:
+    """Judge the newest poll by an earlier one; the first by itself, without what only time
+    shows."""
+    assert picture.view is not None, "only live nodes have a health"
+    metadata_health = metadata or MetadataHealth()
+    before = picture.history.before
+    judged = health(
+        before or picture.view,
+        picture.view,
+        metadata_health.cluster,
+        metadata_health.unobserved,
+        judgement=judgement,
+    )
+    if before is not None:
+        return judged
+    settled = tuple(finding for finding in judged.findings if finding.code not in _BY_TIME)
+    return replace(judged, findings=settled, commits_per_second=None)
 
 
 def _holders(picture: Picture) -> Mapping[int, str]:

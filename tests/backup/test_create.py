@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.backup_files import MANIFEST, BackupFiles
 from kraftool.storage.paths import open_path
 from tests.reports.state_logs import BEGIN, END, NO_OP, Logs, level, stamp, topic
-from tests.support.backups import FIRST, HOUR_MS, NODE, back_up
+from tests.support.backups import FIRST, FIRST_MS, HOUR_MS, NODE, back_up
 from tests.support.copies import writable
 from tests.support.places import FIXTURES, LOG, PARTITION, fixture_name
 
@@ -65,6 +66,24 @@ def test_every_fixture_of_a_node_is_backed_up() -> None:
     assert {path.relative_to(FIXTURES).parts[0] for path in DIRECTORIES} == {
         path.name for path in FIXTURES.glob("kafka-*")
     }
+
+
+def test_of_a_large_store_only_the_newest_manifest_is_read(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for hour in range(3):
+        back_up(store, FIXTURES / NODE, now_ms=FIRST_MS + hour * HOUR_MS)
+    read: list[str] = []
+    document = BackupFiles.manifest
+
+    def counted(files: BackupFiles, name: str) -> dict[str, Any]:
+        read.append(name)
+        return document(files, name)
+
+    monkeypatch.setattr(BackupFiles, "manifest", counted)
+    manifest = back_up(store, FIXTURES / NODE, now_ms=FIRST_MS + 3 * HOUR_MS)
+    assert not manifest.has_own_checkpoint
+    assert read == ["2026-12-01T02-00-00Z"]
 
 
 def test_a_manifest_says_what_the_backup_has(store: Path) -> None:

@@ -48,6 +48,6 @@ def test_a_note_does_not_keep_a_backup_from_being_unpacked(
 ) -> None:
     manifest = back_up(tmp_path / "store", FIXTURES / NODE)
     note = kinds.UNFINISHED.at("a file", "a note")
-    monkeypatch.setattr(verify, "_of_state", lambda *_: iter([note]))
+    monkeypatch.setattr(verify, "_looked_at", lambda *_: ([note], {manifest.state_hash}))
     unpack(BackupFiles(str(tmp_path / "store")), manifest, str(tmp_path / "new"), 999, FIRST_MS)
     assert (tmp_path / "new/meta.properties").exists()

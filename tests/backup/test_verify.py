@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from kraftool.backup.manifest import Manifest
 from kraftool.backup.verify import BackupVerification, verify_all, verify_one
 from kraftool.storage.backup_files import MANIFEST, BackupFiles
+from kraftool.storage.source import ByteSource
 from tests.reports.state_logs import Logs, level, topic
 from tests.support.backups import FIRST, FIRST_MS, HOUR_MS, NODE, back_up
 from tests.support.places import FIXTURES
@@ -51,6 +53,33 @@ def forged(store: Path, name: str = FIRST) -> None:
     document["checkpoint"]["size"] = len(data)
     document["checkpoint"]["sha256"] = hashlib.sha256(data).hexdigest()
     path.write_text(json.dumps(document))
+
+
+def test_a_checkpoint_of_several_backups_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[int] = []
+    for several in (1, 3):
+        store = tmp_path / str(several)
+        for hour in range(several):
+            back_up(store, FIXTURES / NODE, now_ms=FIRST_MS + hour * HOUR_MS)
+        opened: list[str] = []
+        whole = BackupFiles.open
+
+        def counted(
+            files: BackupFiles,
+            path: str,
+            opened: list[str] = opened,
+            whole: Callable[[BackupFiles, str], ByteSource] = whole,
+        ) -> ByteSource:
+            opened.append(path)
+            return whole(files, path)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(BackupFiles, "open", counted)
+            assert [one.is_verified for one in verify(store).backups] == [True] * several
+        reads.append(sum(path.endswith(".checkpoint") for path in opened))
+    assert reads[0] == reads[1] > 0
 
 
 def test_whole_backups_verify(store: Path) -> None:

@@ -25,7 +25,7 @@ from fleets.build import write_cluster
 from fleets.cluster import cluster_spec
 
 from kraftool.reports.findings.mutes import NOTHING_LEFT_OUT
-from kraftool.spark.audit.examined import NumberedUnit, _examine_all, deal
+from kraftool.spark.audit.examined import NumberedDirectory, _examine_all, deal
 from kraftool.spark.audit.roots import find
 from tests.bench.pipeline import (
     _SEED,
@@ -57,10 +57,10 @@ def make(root: Path, *, even: int, size: int, log: int, small: int) -> None:
         make_small(root / "small", small)
 
 
-def do_task(units: list[NumberedUnit]) -> AuditTaskCost:
-    """Examine the units of one task."""
+def do_task(directories: list[NumberedDirectory]) -> AuditTaskCost:
+    """Examine the directories of one task."""
     before = time.process_time()
-    for _ in _examine_all(units, NOTHING_LEFT_OUT):
+    for _ in _examine_all(directories, NOTHING_LEFT_OUT):
         pass
     high, _ = memory_mb(os.getpid()) or (0.0, 0.0)
     return AuditTaskCost(time.process_time() - before, high)
@@ -68,9 +68,9 @@ def do_task(units: list[NumberedUnit]) -> AuditTaskCost:
 
 def measure(root: Path, cores: int) -> list[AuditTaskCost]:
     """Do all tasks of an audit in one worker."""
-    tasks = deal(list(find([str(root)]).units), cores)
+    tasks = deal(list(find([str(root)]).directories), cores)
     with get_context("spawn").Pool(1) as worker:
-        return [worker.apply(do_task, (units,)) for units in tasks]
+        return [worker.apply(do_task, (task,)) for task in tasks]
 
 
 def main(arguments: list[str] | None = None) -> int:

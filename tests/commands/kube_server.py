@@ -17,7 +17,7 @@ from aiohttp import WSMsgType, web
 from tests.support.server_thread import in_thread
 
 _CHANNELS = "v5.channel.k8s.io"
-_OUT, _ERR, _STATUS = b"\x01", b"\x02", b"\x03"
+_IN, _OUT, _ERR, _STATUS = b"\x00", b"\x01", b"\x02", b"\x03"
 
 
 def _pod(name: str, containers: list[str], annotations: dict[str, str]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def kube_api(folder: Path) -> Iterator[list[tuple[str, str]]]:
         await socket.prepare(request)
         child = await asyncio.create_subprocess_exec(
             *request.query.getall("command"),
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
 
@@ -69,10 +69,22 @@ def kube_api(folder: Path) -> Iterator[list[tuple[str, str]]]:
             while data := await stream.read(1 << 16):
                 await socket.send_bytes(channel + data)
 
+        async def feed(stream: asyncio.StreamWriter) -> None:
+            """What kubectl sends, until it closes the channel or has none."""
+            while request.query.get("stdin") == "true":
+                message = await socket.receive()
+                if message.type is not WSMsgType.BINARY or message.data[:1] != _IN:
+                    break
+                stream.write(message.data[1:])
+            stream.close()
+
+        assert child.stdin
         assert child.stdout
         assert child.stderr
+        fed = asyncio.create_task(feed(child.stdin))
         await asyncio.gather(pump(_OUT, child.stdout), pump(_ERR, child.stderr))
         code = await child.wait()
+        await fed
         causes = [{"reason": "ExitCode", "message": str(code)}]
         failed = {
             "status": "Failure", "reason": "NonZeroExitCode", "details": {"causes": causes},
@@ -83,6 +95,14 @@ def kube_api(folder: Path) -> Iterator[list[tuple[str, str]]]:
         await socket.close()
         assert (await socket.receive()).type in (WSMsgType.CLOSED, WSMsgType.CLOSING)
         return socket
+
+    async def logs(request: web.Request) -> web.Response:
+        if request.query.get("previous") == "true":
+            message = "previous terminated container not found"
+            return web.json_response(
+                {"kind": "Status", "message": message, "code": 400}, status=400
+            )
+        return web.Response(text="cut off\nINFO started\npassword=CANARY-of-a-pod\n")
 
     async def discover(request: web.Request) -> web.Response:
         verbs = {"namespaced": True, "kind": "Pod", "verbs": ["get", "list"]}
@@ -105,6 +125,7 @@ def kube_api(folder: Path) -> Iterator[list[tuple[str, str]]]:
         app.router.add_get("/api/v1/namespaces/prod/pods", listing)
         app.router.add_get("/api/v1/namespaces/prod/pods/{pod}", one)
         app.router.add_route("*", "/api/v1/namespaces/prod/pods/{pod}/exec", run)
+        app.router.add_get("/api/v1/namespaces/prod/pods/{pod}/log", logs)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -1,11 +1,9 @@
-"""What the documents say of commands, options, codes and files is so; what they show is real."""
+"""What the documents say of commands, options, codes and files is so."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -15,7 +13,6 @@ from kraftool.commands.command_tree import CommandNode, walk
 from kraftool.reports.doctor.explain import codes
 from tests.support.places import ROOT
 
-Run = Callable[..., Any]
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
@@ -30,7 +27,6 @@ _LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 _PATH = re.compile(r"`((?:tests|tools|docs|kraftool|decoders|commands|fixtures)/[\w./-]+)`")
 _COMMAND = re.compile(r"kraftool ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?([^`|]*)")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[a-z])(?![\w-])", re.IGNORECASE)
-_SHOWN = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 
 named = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 
@@ -77,22 +73,3 @@ def test_every_command_has_the_options_that_are_shown(document: Path) -> None:
 def test_every_option_in_the_text_is_some_commands(document: Path) -> None:
     known = set().union(*OPTIONS.values()) | OF_KAFKA
     assert not set(re.findall(r"`(--[a-z][a-z-]*)", document.read_text())) - known
-
-
-def test_what_the_readme_shows_is_what_is_printed(
-    kraftool: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Lines between two … stand together in what the command prints, one stretch after another."""
-    shown = _SHOWN.findall((ROOT / "README.md").read_text())
-    assert len(shown) >= 3
-    for block in shown:
-        monkeypatch.chdir(ROOT)
-        lines = block.splitlines()
-        while lines[0].startswith("$ cd "):
-            monkeypatch.chdir(lines.pop(0).removeprefix("$ cd "))
-        words = lines.pop(0).removeprefix("$ kraftool ").split()
-        text = kraftool(*words).text
-        stretches = [part.strip("\n") for part in "\n".join(lines).split("\n…")]
-        for stretch in filter(None, stretches):
-            _, matched, text = text.partition(stretch)
-            assert matched, f"{words}: {stretch}"

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from kraftool.commands import finding_view
 from tests.repair.directories import APART, EQUAL, Quorum, batches, cut_log, flip_in_batch, poisoned
 from tests.support.json_contract import schema
 from tests.support.places import ROOT
@@ -400,3 +401,20 @@ def test_explain_without_a_code_lists_all(kraftool: Run, fixtures_dir: Path) -> 
     assert len(one.text) < len(listed.text)
     missing = kraftool("doctor", fixtures_dir, "--ignore")
     assert (missing.code, "--ignore requires a value" in missing.err) == (2, True)
+
+
+def test_a_page_is_named_only_if_the_build_was_given_the_site(
+    kraftool: Run, fixtures_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "doctor", fixtures_dir / FALSE_UPGRADE
+    page = "https://kraftool.example/reference/findings/KT-LOG-FALSE-UPGRADE.html"
+    assert "https://" not in kraftool(*words).text
+    site = tmp_path / "site.txt"
+    site.write_text("https://kraftool.example\n")
+    monkeypatch.setattr(finding_view, "SITE_FILE", site)
+    finding_view._site.cache_clear()
+    try:
+        assert f"\n    {page}\n" in kraftool(*words).text
+        assert f"page     {page}\n" in kraftool("doctor", "--explain", "KT-LOG-FALSE-UPGRADE").text
+    finally:
+        finding_view._site.cache_clear()

@@ -1,8 +1,8 @@
 """Every command that the docs show runs as it is written there, and exits as it should.
 
 The directories are those of three controllers and a broker, which real Kafka wrote. Commands that
-ask running nodes run in tests/interop/test_live_reports.py, those of the README in
-test_docs.py, those of the help in test_help.py, and pipelines in
+ask running nodes run in tests/interop/test_live_reports.py, those of the README and the tutorial in
+test_tutorial.py, those of the help in test_help.py, and pipelines in
 tests/spark/test_documented_pipelines.py.
 """
 
@@ -18,6 +18,7 @@ import pytest
 from tests.commands.conftest import Run
 from tests.commands.test_help import EXAMPLES
 from tests.support.backups import PUBLIC_KEY, back_up
+from tests.support.bundles import bundle_of
 from tests.support.documented import Example, Machine, Steps, examples
 from tests.support.places import LOG, ROOT
 from tests.support.ports import HOST, free_ports
@@ -38,8 +39,10 @@ ELSEWHERE = {
 }
 """What requires more than this machine has, and the tests that run it."""
 CODES = {
+    "kraftool doctor /etc/kafka/server.properties": 1,
     "kraftool dump-log /var/lib/kafka/data --follow": 130,
     "kraftool simulate-election node-1/data node-2/data node-3/data --down 2 --wipe 3": 1,
+    "kraftool simulate-election case.zip": 1,
 }
 """Exit codes other than 0: a finding in these directories, or Ctrl-C."""
 INTERRUPTED = {
@@ -71,7 +74,9 @@ def shown(document: Path, *, pipelines: bool) -> list[Example]:
 
 
 WITH_COMMANDS = [
-    path.name for path in sorted((ROOT / "docs").glob("*.md")) if shown(path, pipelines=False)
+    path.name
+    for path in sorted((ROOT / "docs").glob("*.md"))
+    if path.name != "tutorial.md" and shown(path, pipelines=False)
 ]
 
 
@@ -103,6 +108,7 @@ class Hosts:
         for copy in ("/backup/data", "/var/lib/kafka/data", "DIR"):
             self._copy(f"{own}/data", machine, copy)
         back_up(machine.place("/backup/prod"), machine.place("/var/lib/kafka/data"))
+        bundle_of(machine.place("/var/lib/kafka/data"), file=machine.place("case.zip"))
         machine.place("/etc/kraftool/age.pub").write_text(PUBLIC_KEY)
         for file in (LOG, "quorum-state"):
             source = self.fixtures / own / "data/__cluster_metadata-0" / file
@@ -120,6 +126,7 @@ class Hosts:
         machine.program(
             "kubectl",
             f"""[ $1 = get ] && {{ echo '{json.dumps({"items": pods})}'; exit; }}""",
+            "[ $1 = logs ] && exit",
             'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
         )
         return machine

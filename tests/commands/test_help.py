@@ -111,6 +111,7 @@ def _nodes_to_reach(folder: Path) -> str:
         "ssh": ["for each; do command=$each; done", 'exec sh -c "$command"'],
         "kubectl": [
             f"[ $1 = get ] && {{ echo '{json.dumps({'items': [pod]})}'; exit; }}",
+            "[ $1 = logs ] && exit",
             'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
         ],
     }.items():
@@ -200,6 +201,7 @@ def test_the_examples_of_the_help_run(
         log_dir = tmp_path / "new" if "format" in words else ours
         words = [_server(tmp_path, log_dir) if word == SERVER else word for word in words]
     words = [word.replace("/data/tables", str(tmp_path / "tables")) for word in words]
+    words = [word.replace("/tmp/quorum", str(tmp_path / "quorum")) for word in words]
     if node.words[:1] == ("backup",):
         back_up(tmp_path / "prod", ours)
         words = [re.sub("/backup/prod|s3://backups/prod", f"{tmp_path}/prod", w) for w in words]
@@ -213,6 +215,7 @@ def test_the_examples_of_the_help_run(
         words = [carried.get(word, word) for word in words[:-1]] + words[-1:]
         if "--out" in words:
             words[-1] = str(tmp_path / f"new-{words[-1]}")
+    words = [str(tmp_path / word) if word == "case.zip" else word for word in words]
     if {"--ssh", "--kubectl"} & {*words}:
         monkeypatch.setenv("PATH", _nodes_to_reach(tmp_path))
     if node.words == ("exporter",):  # it would serve until it is stopped

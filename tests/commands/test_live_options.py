@@ -14,8 +14,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kraftool.commands.live_reading import options_again
-from kraftool.commands.quorum_options import TIMEOUT_S
+from kraftool.commands.quorum_options import LiveOptions
 from tests.commands.conftest import Run
 from tests.support.places import ROOT
 
@@ -57,9 +56,15 @@ def test_what_cannot_be_meant_is_usage(
 
 
 def test_the_commands_that_are_told_ask_as_this_one_did() -> None:
-    assert options_again("a:1", "", TIMEOUT_S, None) == ("--bootstrap-controller", "a:1")
-    options = options_again("a:1,b:2", "/etc/client.properties", 7.5, ["1=c:3", "2=d:4"])
-    assert options == (
+    given = LiveOptions(bootstrap_controller="a:1")
+    assert given.again == ("--bootstrap-controller", "a:1")
+    given = LiveOptions(
+        bootstrap_controller="a:1,b:2",
+        command_config="/etc/client.properties",
+        timeout=7.5,
+        resolve=["1=c:3", "2=d:4"],
+    )
+    assert given.again == (
         *("--bootstrap-controller", "a:1,b:2", "--command-config", "/etc/client.properties"),
         *("--timeout", "7.5", "--resolve", "1=c:3", "--resolve", "2=d:4"),
     )

@@ -35,6 +35,7 @@ SHOWN_BY = {
         "backup prune",
         "backup verify",
     },
+    "interop/test_bundle.py": {"bundle"},
     "interop/test_backup_restore.py": {"backup restore", "backup unpack"},
     "commands/test_storage.py": {"format", "storage format", "storage info"},
     "commands/test_node_standalone.py": {"node standalone"},
@@ -54,8 +55,13 @@ SHOWN_BY = {
         "quorum upgrade",
     },
 }
-HAVE_NONE = {"storage feature-dependencies", "storage random-uuid", "storage version-mapping"}
-"""They read nothing."""
+HAVE_NONE = {
+    "demo",
+    "storage feature-dependencies",
+    "storage random-uuid",
+    "storage version-mapping",
+}
+"""They read nothing of a user's."""
 
 
 def test_every_command_has_one() -> None:

@@ -16,10 +16,10 @@ from kraftool.exporter.cluster_watch import ClusterState, WatchedCluster
 from kraftool.exporter.metrics import METRICS, ExportedMetric, QuorumCollector
 from kraftool.net.metrics_page import page_of
 from kraftool.reports.findings.kinds import live as kinds
-from kraftool.watching.checkup import live_health
 from kraftool.watching.picture import Picture
 from kraftool.watching.poll_history import Remembering
 from kraftool.watching.quorum import quorum_report
+from kraftool.watching.safety import live_health
 from tests.client.views import NOW, described, endpoint, gone, node, replica, view, well
 
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"

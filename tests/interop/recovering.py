@@ -123,6 +123,12 @@ def load(cluster: Cluster, broker: Node) -> Iterator[None]:
         session.process.close()
 
 
+def wait_for_topics(cluster: Cluster, number: int) -> None:
+    """Wait until the load has created so many more topics: its JVM takes seconds to start."""
+    wanted = len(cluster.admin("list-topics")) + number
+    kafka.wait_for("the load to go on", lambda: len(cluster.admin("list-topics")) >= wanted)
+
+
 def strike(cluster: Cluster, broker: Node) -> tuple[Node, list[str]]:
     """Kill the leader, let the others go on, kill them all.
 
@@ -132,8 +138,7 @@ def strike(cluster: Cluster, broker: Node) -> tuple[Node, list[str]]:
     with load(cluster, broker):
         cluster.kill(survivor)
         assert cluster.wait_leader() is not survivor
-        before = len(cluster.admin("list-topics"))
-        kafka.wait_for("the load to go on", lambda: len(cluster.admin("list-topics")) > before + 3)
+        wait_for_topics(cluster, 4)
         topics = sorted(cluster.admin("list-topics"))
         cluster.kill(*cluster.running())
     return survivor, topics

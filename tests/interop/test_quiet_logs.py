@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -56,6 +57,7 @@ LOOKS = (
     "exporter --once --textfile FILE",
     "backup create STORE",
     "backup restore KEPT",
+    "bundle SETTINGS --out CASE",
 )
 """Every command that takes --bootstrap-controller, so that it changes nothing."""
 NEED_FILES = ("format", "storage format", "recover verify")
@@ -98,6 +100,8 @@ def _look(*nodes: Node) -> None:
         command = command.replace("FILE", str(nodes[0].directory / "kraftool.prom"))
         command = command.replace("STORE", str(nodes[0].directory / "backups"))
         command = command.replace("KEPT", str(kept))
+        command = command.replace("SETTINGS", str(nodes[0].directory / "server.properties"))
+        command = command.replace("CASE", str(nodes[0].directory / f"{uuid4()}.zip"))
         done = kraftool(*command.split(), "--bootstrap-controller", _at(*nodes), "--timeout", "5")
         assert "Traceback" not in done.stderr, f"{command}: {done.stderr}"
         # 5: of a quorum that has no metadata.version yet no backup is made.

@@ -1,4 +1,4 @@
-"""docs/runbook.md on real Kafka: a controller gets a new log from the others, keeps its vote."""
+"""docs/howto-dead-controller.md on real Kafka: a controller gets a new log, keeps its vote."""
 
 from __future__ import annotations
 

@@ -40,6 +40,12 @@ from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.slow
 
+
+@pytest.fixture
+def tmp_path(memory_path: Path) -> Path:
+    return memory_path
+
+
 CASES = {"jump": (jump_directory, jump_plan), "cut": (cut_directory, cut_plan)}
 SOAK = os.environ.get("KRAFTOOL_SOAK") == "1"
 

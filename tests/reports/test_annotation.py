@@ -16,7 +16,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.redact import MASK
 from kraftool.reports.explain.annotation import ExplainRequest, Rest, Row, explain
-from tests.support.places import FIXTURES, LOG
+from tests.support.places import FIXTURES, LOG, distinct
 
 CANARY = "CANARY"
 TIME = 1_700_000_000_000
@@ -115,7 +115,7 @@ def fixture_files() -> Iterator[Path]:
                 yield path
 
 
-FILES = list(fixture_files())
+FILES = distinct(fixture_files())
 
 
 def test_there_are_fixtures_of_every_kind() -> None:

@@ -41,7 +41,7 @@ from kraftool.reports.timeline.stretches import StretchReader
 from kraftool.storage.source import BytesSource
 from tests.fuzz import native_checks, timeline_checks
 from tests.fuzz.native_cases import TIE, formats, log, pure, record_value
-from tests.support.places import FIXTURES, ROOT
+from tests.support.places import FIXTURES, ROOT, distinct
 
 STRICT = os.environ.get("KRAFTOOL_STRICT") == "1"
 CASES = 3000
@@ -57,11 +57,11 @@ pytestmark = [
 
 def logs() -> list[Path]:
     """Every segment and checkpoint of the fixtures, healthy and damaged."""
-    return [
+    return distinct(
         path
-        for path in sorted(FIXTURES.rglob("*"))
+        for path in FIXTURES.rglob("*")
         if path.suffix in (".log", ".checkpoint") and path.is_file()
-    ]
+    )
 
 
 def batch_of(*values: bytes) -> bytes:

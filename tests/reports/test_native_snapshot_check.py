@@ -14,12 +14,12 @@ from tests.decoders.log_edits import edited, edited_records
 from tests.fuzz.native_cases import pure
 from tests.reports.snapshot_cases import SOURCE, Snapshot, verify
 from tests.reports.test_verify_snapshot_rules import NEAR, WRONG
-from tests.support.places import FIXTURES
+from tests.support.places import FIXTURES, distinct
 
 pytestmark = pytest.mark.skipif(
     not fast_path.is_native(), reason="needs the native module: Rust, and make native"
 )
-SNAPSHOTS = sorted(FIXTURES.rglob("*.checkpoint"))
+SNAPSHOTS = distinct(FIXTURES.rglob("*.checkpoint"))
 
 
 def _result(report: SnapshotVerification) -> object:

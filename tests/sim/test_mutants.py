@@ -57,6 +57,7 @@ def test_every_room_whose_judgement_is_trusted_has_mutants() -> None:
     rooms = {edit.module.partition(".")[0] for mutant in FOR_UNIT_TESTS for edit in mutant.edits}
     assert rooms == {
         "backup",
+        "bundle",
         "client",
         "commands",
         "controller",

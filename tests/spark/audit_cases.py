@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kraftool.spark.audit.collect import AuditRun
     from kraftool.spark.audit.examine import AuditedDirectory
-    from kraftool.spark.audit.roots import AuditUnit
+    from kraftool.spark.audit.roots import FoundDirectory
 
 QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 VOTERS = (2, 3, 4)
@@ -72,7 +72,7 @@ def told_by(run: AuditRun) -> Told:
     return Told(json.loads(b"".join(json_document(audit_document(run.model, run.lists())))))
 
 
-def by_each_command(item: AuditUnit, ignored_codes: tuple[str, ...] = ()) -> AuditedDirectory:
+def by_each_command(item: FoundDirectory, ignored_codes: tuple[str, ...] = ()) -> AuditedDirectory:
     """A directory that each command reads by itself, so that they share nothing."""
     from kraftool.reports.verify.log import verify_logs
     from kraftool.spark.audit import examine

@@ -101,7 +101,7 @@ def findings_of_audit(findings: Iterable[dict[str, Any]], path: str) -> set[tupl
 
 def examined_alone(*roots: Path) -> dict[str, list[dict[str, Any]]]:
     """The findings of each directory as a task of the audit finds them, in the document's form."""
-    items = find(list(map(str, roots))).units
+    items = find(list(map(str, roots))).directories
     return {item[0].directory.name: json_value(examine_item(item).findings) for item in items}
 
 

@@ -310,7 +310,7 @@ def test_what_nobody_expected_in_one_directory_is_a_finding(
         raise ZeroDivisionError("secret")
 
     monkeypatch.setattr(examine_module, "read_once", failing)
-    (item, *_) = find([str(tmp_path)]).units
+    (item, *_) = find([str(tmp_path)]).directories
     examined = examine_module.examine(item)
     (finding,) = examined.findings
     assert (finding.finding.code, finding.finding.undecoded) == ("KT-FLEET-FAILED", True)

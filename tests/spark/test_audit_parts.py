@@ -394,7 +394,7 @@ def test_a_root_behind_a_link_is_the_same_directory(fixtures_dir: Path, tmp_path
     source = fixtures_dir / "kafka-4.3.0/static-single"
     (tmp_path / "link").symlink_to(source)
     listing = find([str(source), str(tmp_path / "link"), str(tmp_path / "none")])
-    assert len(listing.units) == 1
+    assert len(listing.directories) == 1
     assert [finding.finding.code for finding in listing.findings] == ["KT-DIR-READ"]
 
 
@@ -414,7 +414,7 @@ def test_a_folder_that_cannot_be_listed_is_a_finding(
 
     monkeypatch.setattr(LocalFiles, "listed", refused)
     listing = find([str(tmp_path)])
-    assert len(listing.units) == 1
+    assert len(listing.directories) == 1
     (finding,) = listing.findings
     assert (finding.finding.code, finding.finding.undecoded) == ("KT-DIR-READ", True)
     assert finding.finding.file == str(tmp_path / "locked")
@@ -432,8 +432,8 @@ def test_what_nobody_expected_in_one_cluster_is_a_finding(
         return together(directories)
 
     monkeypatch.setattr(cluster, "together", failing)
-    items = find([str(fixtures_dir / "kafka-4.3.0/static-single")]).units
-    compared = cluster.compare(cluster.ClusterUnit(name="c", members=tuple(map(examine, items))))
+    items = find([str(fixtures_dir / "kafka-4.3.0/static-single")]).directories
+    compared = cluster.compare(cluster.ClusterMembers(name="c", members=tuple(map(examine, items))))
     (finding,) = compared.findings
     assert (finding.finding.code, "secret" in finding.finding.text) == ("KT-FLEET-FAILED", False)
     assert compared.summary.directories == 1
@@ -446,7 +446,7 @@ def test_a_wiped_directory_among_others_is_told(tmp_path: Path) -> None:
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "two/node-9/__cluster_metadata-0").mkdir(parents=True)
     listing = find([str(tmp_path)])
-    assert len(listing.units) == 6
+    assert len(listing.directories) == 6
     by_file = {finding.finding.file: finding.finding for finding in listing.findings}
     assert {name: finding.severity.value for name, finding in by_file.items()} == {
         f"{tmp_path}/one/node-9": "warning",

@@ -17,7 +17,7 @@ from kraftool.directory.log_reader import summarize
 from kraftool.reports.verify import snapshot_compare
 from kraftool.spark.audit.directory_pass import read_once
 from kraftool.spark.audit.examine import AuditedDirectory, examine
-from kraftool.spark.audit.roots import AuditUnit, find
+from kraftool.spark.audit.roots import FoundDirectory, find
 from tests.spark.audit_cases import by_each_command
 from tests.spark.history_logs import (
     cleaned_log,
@@ -40,8 +40,8 @@ def _result(audited: AuditedDirectory) -> object:
     )
 
 
-def _items(root: Path) -> list[AuditUnit]:
-    return list(find([str(root)]).units)
+def _items(root: Path) -> list[FoundDirectory]:
+    return list(find([str(root)]).directories)
 
 
 def test_of_edited_directories_both_find_the_same(tmp_path: Path) -> None:

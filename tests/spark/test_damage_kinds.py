@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from kraftool.reports.findings.finding import Severity
-from kraftool.spark.audit.cluster import ClusterUnit, compare, in_company
+from kraftool.spark.audit.cluster import ClusterMembers, compare, in_company
 from kraftool.spark.audit.examine import examine
 from kraftool.spark.audit.roots import find
 from tests.spark.damage_kinds import KINDS
@@ -39,9 +39,9 @@ def _quorum(into: Path, name: str) -> Path:
 def _weighty(folder: Path) -> set[Place]:
     """The places of errors and warnings, as the audit has them."""
     items = find([str(folder)])
-    members = tuple(in_company([examine(item) for item in items.units]))
+    members = tuple(in_company([examine(item) for item in items.directories]))
     several = (*(member.findings for member in members), items.findings)
-    compared = compare(ClusterUnit(name="cluster", members=members)).findings
+    compared = compare(ClusterMembers(name="cluster", members=members)).findings
     return {
         (one.finding.code, one.finding.severity, one.finding.where().replace(str(folder), ""))
         for findings in (*several, compared)

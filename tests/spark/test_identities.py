@@ -17,7 +17,7 @@ from kraftool.reports.findings.mutes import FindingFilter
 from kraftool.spark.audit.examine import AuditedDirectory, examine
 from kraftool.spark.audit.examined import deal
 from kraftool.spark.audit.identities import MOST, BatchIdentities, identities_of, may_differ
-from kraftool.spark.audit.roots import AuditUnit, find
+from kraftool.spark.audit.roots import FoundDirectory, find
 from tests.spark.audit_cases import by_each_command
 from tests.support.places import FIXTURES
 
@@ -63,14 +63,14 @@ def test_of_a_log_that_is_not_known_whole_nothing_is_said() -> None:
 
 
 @pytest.fixture(scope="module")
-def examined() -> list[tuple[AuditUnit, AuditedDirectory]]:
+def examined() -> list[tuple[FoundDirectory, AuditedDirectory]]:
     """What the audit has of each directory of some fixtures."""
-    items = find([str(FIXTURES / "damaged"), str(FIXTURES / "kafka-4.3.0")]).units
+    items = find([str(FIXTURES / "damaged"), str(FIXTURES / "kafka-4.3.0")]).directories
     return [(item, examine(item)) for item in items]
 
 
 def test_the_batches_of_a_whole_log_are_known_whatever_snapshots_it_has(
-    examined: list[tuple[AuditUnit, AuditedDirectory]],
+    examined: list[tuple[FoundDirectory, AuditedDirectory]],
 ) -> None:
     damaged = 0
     for (file, *_), looked in examined:
@@ -88,7 +88,7 @@ def test_the_batches_of_a_whole_log_are_known_whatever_snapshots_it_has(
 
 
 def test_a_large_directory_has_a_task_by_itself_and_small_ones_share() -> None:
-    (item,) = find([str(SINGLE)]).units
+    (item,) = find([str(SINGLE)]).directories
     small = [item] * 1000
     tasks = deal(small, 2)
     assert [one.number for task in tasks for one in task] == list(range(1000))
@@ -100,12 +100,12 @@ def test_a_large_directory_has_a_task_by_itself_and_small_ones_share() -> None:
 
 
 def test_few_directories_have_a_task_each() -> None:
-    (item,) = find([str(SINGLE)]).units
+    (item,) = find([str(SINGLE)]).directories
     assert [len(task) for task in deal([item] * 3, 2)] == [1, 1, 1]
 
 
 def test_a_directory_is_the_same_whether_it_is_read_once_or_by_each_command(
-    examined: list[tuple[AuditUnit, AuditedDirectory]],
+    examined: list[tuple[FoundDirectory, AuditedDirectory]],
 ) -> None:
     assert len(examined) > 30
     for item, one in examined:
@@ -113,7 +113,7 @@ def test_a_directory_is_the_same_whether_it_is_read_once_or_by_each_command(
 
 
 def test_codes_that_are_ignored_are_the_same_either_way() -> None:
-    (item,) = find([str(FIXTURES / "damaged/flipped-bit-in-record")]).units
+    (item,) = find([str(FIXTURES / "damaged/flipped-bit-in-record")]).directories
     one, three = (
         examine(item, FindingFilter(ignored_codes=frozenset({"KT-LOG-CRC"}))),
         by_each_command(item, ("KT-LOG-CRC",)),

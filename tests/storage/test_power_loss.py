@@ -27,6 +27,12 @@ from tests.support.places import PARTITION
 
 pytestmark = pytest.mark.slow
 
+
+@pytest.fixture
+def tmp_path(memory_path: Path) -> Path:
+    return memory_path
+
+
 SETTINGS = {
     "segment_bytes": 700,
     "index_interval_bytes": 150,

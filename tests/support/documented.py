@@ -20,10 +20,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
+from textwrap import dedent
 from threading import Timer
 
 from tests.support.places import ROOT
 
+_SESSION = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+_PLAN_ID = re.compile(r"\b[0-9a-f]{12}\b")
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"(?:^    .*\n)+", re.MULTILINE)
 _EXAMPLE = re.compile(r"^(?:([\w-]*)\$ +)?((?:kraftool|kubectl exec) .*)")
@@ -51,7 +55,7 @@ class Example:
 def _blocks(text: str) -> list[str]:
     fenced = [body for language, body in _FENCED.findall(text) if language in ("", "sh")]
     indented = _INDENTED.findall(_FENCED.sub("", text))
-    return fenced + [re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in indented]
+    return fenced + [dedent(block) for block in indented]
 
 
 def examples(document: Path) -> list[Example]:
@@ -67,6 +71,29 @@ def examples(document: Path) -> list[Example]:
                 shown_example = Example(document.name, host or "", " ".join(command.split()))
                 shown[shown_example] = None
     return list(shown)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStep:
+    """A line that the reader types, and the stretches of its output that the document shows."""
+
+    line: str
+    stretches: tuple[str, ...]
+
+
+def session(text: str) -> list[SessionStep]:
+    """Return what a reader of a document types, in order; … stands for output that it leaves out.
+
+    A line that begins with # is for the reader.
+    """
+    found = []
+    for block in _SESSION.findall(text):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            line, _, printed = part.partition("\n")
+            printed = re.sub(r"^# .*\n", "", printed, flags=re.MULTILINE)
+            stretches = tuple(words for cut in printed.split("…") if (words := cut.strip("\n ")))
+            found.append(SessionStep(line, stretches))
+    return found
 
 
 @dataclass
@@ -131,6 +158,21 @@ class Machine:
             printed, _ = process.communicate(timeout=PATIENCE_S)
         return process.returncode, printed
 
+    def follow(self, step: SessionStep, typed: Steps = ()) -> int:
+        """Take a step of a session, and return its exit code. What the document shows is printed.
+
+        With `typed` it runs on a terminal.
+        """
+        if step.line.startswith("cd "):
+            self.home = self.place(step.line.removeprefix("cd "))
+            return 0
+        code, printed = self.type(step.line, typed) if typed else self.run(step.line)
+        printed = rest = _alike(printed.replace(str(self.root), ""))
+        for stretch in step.stretches:
+            _, matched, rest = rest.partition(_alike(stretch))
+            assert matched, f"{step.line} does not print:\n{stretch}\n\nbut:\n{printed}"
+        return code
+
     def interrupt(self, line: str, once: str) -> tuple[int, str]:
         """Run the line, and press Ctrl-C once it has printed what the expression matches."""
         process = self.start(line)
@@ -162,6 +204,11 @@ class Machine:
             process.wait(PATIENCE_S)
         assert not left, f"it never showed {left[0][0]}: {printed[-2000:]}"
         return process.returncode, printed
+
+
+def _alike(text: str) -> str:
+    """Without colours, the ends of a terminal's lines, and the id that each plan has of its own."""
+    return _PLAN_ID.sub("PLAN", _COLOUR.sub("", text).replace("\r", ""))
 
 
 def _read(terminal: FileIO) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,3 +19,9 @@ LOG = f"{0:020}.log"
 def fixture_name(path: Path) -> str:
     """Return the path of a fixture below `fixtures`, as a name of a test's case."""
     return str(path.relative_to(FIXTURES))
+
+
+def distinct(paths: Iterable[Path]) -> list[Path]:
+    """Return one of the files of a name that have the same bytes, as half of the fixtures have."""
+    kept = {(path.name, sha256(path.read_bytes()).digest()): path for path in sorted(paths)[::-1]}
+    return sorted(kept.values())

@@ -27,7 +27,7 @@ from kraftool.watching.picture import NO_HISTORY, Picture, WatchHistory
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown
 from tests.support.places import FIXTURES
-from tests.tui.snapshots import screen
+from tests.tui.screens import screen
 
 ROOT = FIXTURES.parent
 QUORUM = Path("fixtures/kafka-4.3.0/dynamic-quorum")

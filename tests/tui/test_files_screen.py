@@ -34,7 +34,7 @@ from tests.tui.dashboards import (
     shown,
     until_shown,
 )
-from tests.tui.snapshots import assert_snapshot
+from tests.tui.screens import assert_snapshot
 
 pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("folder")]
 Body = Callable[[Pilot[None], FilesScreen], Awaitable[None]]

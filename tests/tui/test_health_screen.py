@@ -31,7 +31,7 @@ from tests.tui.dashboards import (
     until_shown,
 )
 from tests.tui.recording import Replayed, pictures
-from tests.tui.snapshots import assert_snapshot
+from tests.tui.screens import assert_snapshot
 
 pytestmark = pytest.mark.tui
 Body = Callable[[Pilot[None], HealthScreen], Awaitable[None]]

@@ -30,7 +30,7 @@ from tests.tui.dashboards import (
     told,
     write,
 )
-from tests.tui.snapshots import assert_snapshot, screen
+from tests.tui.screens import assert_snapshot, screen
 
 pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
 NODE = QUORUM / "node-2/data"

@@ -20,9 +20,9 @@ from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.picture import Picture
 from kraftool.watching.poll_history import Remembering
 from tests.client.views import without_controller
-from tests.tui.dashboards import ROOT, press, settled
+from tests.tui.dashboards import press, settled
 from tests.tui.recording import Replayed, pictures, views
-from tests.tui.snapshots import assert_snapshot, screen
+from tests.tui.screens import assert_snapshot, screen
 
 pytestmark = pytest.mark.tui
 
@@ -61,15 +61,6 @@ def test_it_looks_as_it_did(name: str, theme: str, size: tuple[int, int]) -> Non
         assert_snapshot(app, f"quorum-{name}-{short}-{size[0]}x{size[1]}")
 
     _over([pictures(name)[-1]], steps, theme=theme, size=size)
-
-
-def test_the_picture_of_the_docs_is_what_it_shows() -> None:
-    """KRAFTOOL_SNAPSHOTS=write draws it again."""
-
-    async def steps(app: WatchApp, _: Pilot[None]) -> None:
-        assert_snapshot(app, "watch-quorum", ROOT / "docs")
-
-    _over([pictures("leader-killed")[-1]], steps, size=(120, 24))
 
 
 def test_directories_look_as_they_did(fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,6 +172,6 @@ def test_the_title_is_red_while_the_leader_runs_no_controller() -> None:
         assert app.palette.good not in styles
         shown = screen(app)
         assert "◌ leader" in shown
-        assert "Node 3 leads, but it runs no controller" in shown
+        assert "✖ Node 3 (ctl-3:9093): it leads" in shown
 
     _over([picture], steps, size=(100, 30))

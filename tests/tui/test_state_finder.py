@@ -12,7 +12,7 @@ from kraftool.tui.screens.state import StateScreen
 from kraftool.tui.widgets.prompt import Prompt
 from kraftool.tui.widgets.state_finder import StateFinder
 from tests.tui.dashboards import QUORUM, Still, app_of, look_at, press, settled, write
-from tests.tui.snapshots import assert_snapshot, screen
+from tests.tui.screens import assert_snapshot, screen
 
 pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
 NODE = QUORUM / "node-2/data"

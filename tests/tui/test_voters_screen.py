@@ -26,7 +26,7 @@ from kraftool.watching.voter_board import compare
 from tests.tui.copied_directories import copied, damaged, here
 from tests.tui.dashboards import Still, app_of, look_at, press, shown, until_shown
 from tests.tui.recording import Replayed, pictures
-from tests.tui.snapshots import assert_snapshot
+from tests.tui.screens import assert_snapshot
 
 pytestmark = pytest.mark.tui
 Body = Callable[[Pilot[None], VotersScreen], Awaitable[None]]

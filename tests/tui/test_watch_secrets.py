@@ -19,7 +19,7 @@ from kraftool.tui.views import VIEWS
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Watcher
 from tests.commands.test_secrets import assert_no_secret
-from tests.tui.snapshots import screen
+from tests.tui.screens import screen
 
 pytestmark = pytest.mark.tui
 SCENARIO = "kafka-4.3.0/static-single"

@@ -36,7 +36,7 @@ from tests.tui.dashboards import (
     write,
 )
 from tests.tui.recording import Replayed, pictures
-from tests.tui.snapshots import assert_snapshot
+from tests.tui.screens import assert_snapshot
 
 pytestmark = pytest.mark.tui
 _RUNS = 3

@@ -21,9 +21,9 @@ from kraftool.watching.checkup import (
     complaints,
     counted,
     examine_directories,
-    live_health,
 )
 from kraftool.watching.picture import Picture
+from kraftool.watching.safety import live_health
 from kraftool.watching.task import Task
 from tests.tui.recording import pictures
 

@@ -17,8 +17,9 @@ from kraftool.client.target import Target
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.voters.matrix import history_rows
 from kraftool.watching import voter_board
-from kraftool.watching.checkup import MetadataHealth, MetadataWatch, live_health
+from kraftool.watching.checkup import MetadataWatch
 from kraftool.watching.picture import Picture
+from kraftool.watching.safety import MetadataHealth, live_health
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import StoppedError, Task
 from tests.client.scripted_leader import ScriptedLeader

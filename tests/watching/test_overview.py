@@ -66,11 +66,10 @@ def test_unexamined_directories_keep_the_title_of_a_live_quorum_from_being_green
     assert overview.status is alone
 
 
-def test_a_log_that_has_just_got_stuck_is_a_finding_before_the_quorum_view_says_so_itself() -> None:
-    """Health takes two polls for it, the sentence of the Quorum view needs three seconds."""
+def test_the_quorum_view_and_health_find_a_stuck_log_at_the_same_poll() -> None:
     overview, remembering = Overview(), Remembering()
     codes = []
-    for second in range(6):
+    for second in range(4):
         at = NOW + second * 1_000
         voters = [replica(1, end=100 + second, fetched=at)]
         voters += [replica(number, fetched=at) for number in (2, 3)]
@@ -78,14 +77,13 @@ def test_a_log_that_has_just_got_stuck_is_a_finding_before_the_quorum_view_says_
         view = QuorumView(nodes=tuple(replace(answer, asked_ms=at) for answer in answers))
         overview.take(Picture(at_ms=at, view=view, history=remembering.take(at, view, ())))
         assert overview.report is not None
-        is_named = any(
-            "but committed none" in statement.reason for statement in overview.report.statements
-        )
-        further = any("STUCK" in complaint.finding.code for complaint in overview.further)
-        codes.append((is_named, further))
-    assert codes == [
-        (False, False), (False, False), (False, True), (True, False), (True, False), (True, False),
-    ]  # fmt: skip
+        assert overview.live is not None
+        reasons = [statement.reason for statement in overview.report.statements]
+        is_found = "KT-LIVE-STUCK" in {finding.code for finding in overview.live.findings}
+        codes.append((any("but committed none" in reason for reason in reasons), is_found))
+        assert overview.further == ()
+    assert codes == [(False, False), (False, False), (True, True), (True, True)]
+    assert overview.loud == (Severity.ERROR,), "both views have found one thing"
 
 
 def _finding(severity: Severity, position: int) -> Finding:

@@ -92,9 +92,10 @@ def _audit(paths: list[str]) -> None:
     from kraftool.spark.audit.roots import find
 
     found = find(paths)
-    # A revision before units had their name called them items.
-    for unit in getattr(found, "items", ()) or found.units:
-        audited = examine(unit)
+    # Earlier revisions called the directories items, and then units.
+    names = ("directories", "units", "items")
+    for files in next(getattr(found, name) for name in names if hasattr(found, name)):
+        audited = examine(files)
         print(audited.summary.name, audited.summary.finding_counts, audited.ignored)
         for finding in audited.findings:
             print(" ", finding)

@@ -28,7 +28,6 @@ from kraftool.watching.checkup import (
     Complaint,
     DoctorCheckup,
     Doctored,
-    MetadataHealth,
     MetadataWatch,
     checkup_view,
     complaints,
@@ -39,6 +38,7 @@ from kraftool.watching.checkup import (
 from kraftool.watching.child_process import apart
 from kraftool.watching.picture import Picture
 from kraftool.watching.result import Failed, attempt
+from kraftool.watching.safety import MetadataHealth
 from kraftool.watching.task import Task
 
 _COLUMNS = (("", False), ("of", False), ("finding", False))

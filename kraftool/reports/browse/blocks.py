@@ -1,8 +1,8 @@
 """A log in blocks of neighbouring batches, read forwards and backwards from anywhere.
 
 Owns finding batch borders without reading a segment from its start: a batch has no pointer to the
-one before it, so that going back means to begin somewhere earlier and to look for a batch whose
-CRC holds. Indexes are not needed for it, and are not trusted. It refuses to decode records.
+one before it, so that going back means to begin somewhere earlier and to look for a batch whose CRC
+holds. Indexes are not needed for it, and are not trusted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """All that a PATH holds, read once and judged: the report behind `kraftool dump`.
 
-Owns which findings belong to a directory, which to the PATH, and those of recovery plans. It
-refuses to render.
+Owns which findings belong to a directory, which to the PATH, and those of recovery plans.
 """
 
 from __future__ import annotations

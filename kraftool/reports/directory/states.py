@@ -1,7 +1,7 @@
 """A PATH read once: its report, and the last state of each directory in it.
 
 Owns the order in which files suit both. A stream's come in any order, so its log and snapshots are
-kept in memory for the state. It refuses to say what a state means.
+kept in memory for the state.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sources read from files: a PATH becomes one `JudgedDirectory` for each node that it holds.
 
-A source that cannot be opened is a source with a finding. It refuses to compare sources.
+A source that cannot be opened is a source with a finding.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from kraftool.reports.findings.finding import Finding
 from kraftool.reports.voters.judged_directory import JudgedDirectory, relevant
 from kraftool.reports.voters.settings_rules import unusable_settings
 from kraftool.storage import witness_marker
+from kraftool.storage.bundle_names import each_node
 from kraftool.storage.entry import EntryProblem
 from kraftool.storage.paths import Location, LocationKind, open_path
 
@@ -30,7 +31,7 @@ def read_sources(
 ) -> tuple[JudgedDirectory, ...]:
     """Read every PATH. One directory that two of them lead to is one source."""
     sources: list[JudgedDirectory] = []
-    for path in paths:
+    for path in each_node(paths):
         for source in read_source(path, progress):
             add_once(sources, source, lambda one: one.directory)
     return tuple(sources)

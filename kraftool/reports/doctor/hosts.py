@@ -1,6 +1,6 @@
 """Hosts as voters and brokers are recorded with them: whether others can reach a node there.
 
-Owns what can be seen of an address without asking a resolver. It refuses to resolve anything.
+Owns what can be seen of an address without asking a resolver.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 credentials.
 
 Owns one more look at each batch as it passes, and what is kept of it, which is bounded: of an
-endless log the oldest stays out. It refuses to judge.
+endless log the oldest stays out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The input and the output of `doctor`'s rules: directories in, diagnoses out.
 
 Owns the read model. A directory comes with the settings that led to it; all about it was read
-before the first rule is asked. It refuses to read files and to decide anything.
+before the first rule is asked.
 """
 
 from __future__ import annotations

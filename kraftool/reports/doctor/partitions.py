@@ -1,6 +1,6 @@
 """Partitions for the rules: all of them by name, and how some of them are listed.
 
-Owns the walk over an image's partitions and the cut of long lists. It refuses to judge.
+Owns the walk over an image's partitions and the cut of long lists.
 """
 
 from __future__ import annotations

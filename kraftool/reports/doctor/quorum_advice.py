@@ -1,6 +1,6 @@
 """The commands to run next for a quorum at rest, with the PATHs that were given.
 
-Owns which command follows from the judgement. It refuses to judge.
+Owns which command follows from the judgement.
 """
 
 from __future__ import annotations

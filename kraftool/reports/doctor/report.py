@@ -1,7 +1,7 @@
 """The report of `kraftool doctor`: all findings and signatures, directory by directory.
 
 Owns what is said once only: a finding that dump and diff-voters share, and a fact that a signature
-tells better. It refuses to render.
+tells better.
 """
 
 from __future__ import annotations

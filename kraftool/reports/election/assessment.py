@@ -1,9 +1,9 @@
 """The one judgement of a quorum at rest: what may be committed, who can lead, what would be lost.
 
-Owns the rule by which no action is needed. Every set of voters may be up, and every node of it
-that can win may lead; and then once more, with the logs that this leaves. A voter whose directory
-was not given may come back with any log, or with an empty one. If no such leader cuts a record that
-may be committed, the quorum is safe in any order of starts. It refuses to repair anything.
+Owns the rule by which no action is needed. Every set of voters may be up, and every node of it that
+can win may lead; and then once more, with the logs that this leaves. A voter whose directory was
+not given may come back with any log, or with an empty one. If no such leader cuts a record that may
+be committed, the quorum is safe in any order of starts.
 """
 
 from __future__ import annotations

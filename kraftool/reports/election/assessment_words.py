@@ -1,6 +1,6 @@
 """The judgement of a quorum at rest, in sentences: the same in every command.
 
-Owns the wording. It refuses to judge.
+Owns the wording.
 """
 
 from __future__ import annotations

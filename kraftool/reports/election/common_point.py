@@ -2,7 +2,7 @@
 
 Owns which difference between two logs the order of reading explains: both nodes run, both logs end
 in the same epoch, and one log is a prefix of the other. The shorter log then counts as long as the
-other. It refuses to explain anything about a node that does not run.
+other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The voters that have forgotten records: their directory is older than their own past.
 
 Owns the evidence for that. A voter that lost its log, or has an old copy of it, starts as if it had
-confirmed nothing beyond. What it confirmed counts as unknown then, and never as not confirmed. It
-refuses to say what follows from it.
+confirmed nothing beyond. What it confirmed counts as unknown then, and never as not confirmed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Findings in a number that people can read: the first of each kind in full, the rest counted.
 
-Owns the bound, for what is found while a file is read and for what a rule finds afterwards. It
-refuses to judge.
+Owns the bound, for what is found while a file is read and for what a rule finds afterwards.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """PATHs opened for commands that take several: one that leads nowhere is a finding.
 
-Owns that the rest is still read. It refuses to read anything itself.
+Owns that the rest is still read.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.storage.bundle_names import each_node
 from kraftool.storage.entry import EntryProblem
 from kraftool.storage.paths import Location, open_path
 
@@ -20,12 +21,21 @@ def open_paths(
     """The locations of those that can be opened, and what is wrong with the others."""
     locations: list[Location] = []
     findings: list[Finding] = []
-    for path in paths:
+    for path in _each_node(paths, findings):
         try:
             locations.append(open_path(path, settings_alone=settings_alone))
         except KraftoolError as error:
             findings.append(unopened(path, error))
     return locations, findings
+
+
+def _each_node(paths: Sequence[str], findings: list[Finding]) -> Iterator[str]:
+    """Yield the PATHs, with the nodes of a bundle in its place."""
+    for path in paths:
+        try:
+            yield from each_node([path])
+        except KraftoolError as error:
+            findings.append(unopened(path, error))
 
 
 def missing_directory(location: Location) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """Findings of one file, weighed by where the file stands: last or not, on a running node or not.
 
-Owns these rules for every command. It refuses to find anything itself.
+Owns these rules for every command.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 Owns that advice. Moving a snapshot away is right only where the log, or an older snapshot and the
 log behind it, gives the same state: Kafka then reads that instead. It is never told where the log
-ends before the snapshot does, or where a record of the log could not be read or replayed. It
-refuses to find anything itself.
+ends before the snapshot does, or where a record of the log could not be read or replayed.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from kraftool.decoders.shown_names import shown
+
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
@@ -20,7 +22,7 @@ def escape(match: re.Match[str]) -> str:
 
 def printable(text: str) -> str:
     """Text from data, with everything that could act on a terminal shown as an escape."""
-    return _LINE_BREAKS.sub(escape, UNSAFE.sub(escape, text))
+    return _LINE_BREAKS.sub(escape, UNSAFE.sub(escape, shown(text)))
 
 
 def file_text(text: str) -> str:

@@ -1,6 +1,6 @@
 """Words for logs that part: which side is known to be right, and what to do about the other.
 
-Owns the advice that `doctor` and `pipeline audit` give alike. It refuses to find where logs part.
+Owns the advice that `doctor` and `pipeline audit` give alike.
 """
 
 from __future__ import annotations

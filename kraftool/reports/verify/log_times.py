@@ -6,7 +6,7 @@ appended, and reads the time from that buffer when the batch is committed. Until
 may have used the buffer: of the log, or of a snapshot that was written then, since both take their
 buffers from one pool. That batch need not be here: the leader lost it, the log was copied before,
 or the snapshot was deleted. So a later time contradicts nothing. An earlier one does, unless a
-later batch of the same leader epoch has it, after the clock was set back. It refuses to read files.
+later batch of the same leader epoch has it, after the clock was set back.
 """
 
 from __future__ import annotations

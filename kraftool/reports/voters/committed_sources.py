@@ -4,7 +4,7 @@ Owns when a source has it. A log has it if it goes on from the same record (log 
 and one epoch are one history), or if it begins beyond, which it does below the high watermark only.
 A snapshot has it for a node only where Kafka would take it instead of the log, as it does at its
 start with one that is ahead of the log in epoch and offset; one of an earlier epoch is left beside
-a log that others have cut. It refuses to say what follows for an election.
+a log that others have cut.
 """
 
 from __future__ import annotations

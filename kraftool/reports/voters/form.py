@@ -1,7 +1,6 @@
 """The problems of one voter of a KRaftVoters record, wherever the record is.
 
-Owns what Kafka never writes about a voter, and which levels kraft.version has. It refuses to
-compare sets.
+Owns what Kafka never writes about a voter, and which levels kraft.version has.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Directories that claim to be the same one, or the same node.
 
 Owns what two meta.properties with one id can mean: a copy, a file that was edited, or one that was
-copied over another node's. Directory ids are random, so that two are never equal by chance. It
-refuses to say which of the two is the node's own where nothing tells.
+copied over another node's. Directory ids are random, so that two are never equal by chance.
 """
 
 from __future__ import annotations

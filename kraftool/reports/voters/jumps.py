@@ -2,7 +2,7 @@
 
 Owns what counts as such a jump, for every report. Kafka adds or removes one voter by a record; its
 own check, which only logs, lets one removed and one added voter pass, although the majorities of
-the two sets need not overlap then. It refuses to say whether a jump was meant.
+the two sets need not overlap then.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The leader epochs by which Kafka goes after a start: of leader-epoch-checkpoint and the log.
 
 Owns how a start puts the two together. No CRC covers a batch's epoch, and Kafka trusts the file, so
-these may be others than the log's records have. It refuses to judge which are right.
+these may be others than the log's records have.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A directory at a glance: the summary of the audit from what doctor and verify-log have read.
 
-Owns which of their values stand in it. It refuses to read files.
+Owns which of their values stand in it.
 """
 
 from __future__ import annotations

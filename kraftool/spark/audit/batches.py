@@ -1,7 +1,7 @@
 """The batches of clusters as one DataFrame, and where those of one cluster differ.
 
 Owns that the batches of a cluster come to one task in the order of their offsets; `divergence.py`
-locates the ranges. The rows are those of `kraft.batches`. It refuses to collect batches.
+locates the ranges. The rows are those of `kraft.batches`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kraftool.arrow.splits import Split, plan
 from kraftool.arrow.untyped import ArrowBatch, pa
 from kraftool.spark.audit.divergence import BatchAt, divergences
 from kraftool.spark.audit.examined import key_bytes, key_text
-from kraftool.spark.audit.roots import AuditUnit
+from kraftool.spark.audit.roots import FoundDirectory
 from kraftool.spark.values import batches_of, rows_in
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ _ROWS = (
 _READ = SourceOptions(paths=(), narrowing=Narrowing(kinds=frozenset({"batch"})))
 
 
-def diverged(spark: SparkSession, clusters: Mapping[str, Sequence[AuditUnit]]) -> DataFrame:
+def diverged(spark: SparkSession, clusters: Mapping[str, Sequence[FoundDirectory]]) -> DataFrame:
     """All divergences in clusters, each given with its directories: the bytes of the cluster's name
     as `key`, and the divergence."""
     tasks = [
         (key_bytes(name), splits)
-        for name, units in clusters.items()
-        for files in [tuple(file for unit in units for file in unit)]
+        for name, directories in clusters.items()
+        for files in [tuple(file for directory in directories for file in directory)]
         for splits in plan(with_batches(Fleet(files=files)), files)
     ]
     frame = batches_of(spark, tasks, _sound, _ROWS)

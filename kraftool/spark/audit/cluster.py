@@ -46,7 +46,7 @@ class Misplaced:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterUnit:
+class ClusterMembers:
     """The directories of one cluster, and where their logs differ."""
 
     name: str
@@ -81,16 +81,16 @@ def _without(member: AuditedDirectory, code: str) -> AuditedDirectory:
     return replace(member, findings=kept, summary=summary)
 
 
-def compare(unit: ClusterUnit, left_out: FindingFilter = NOTHING_LEFT_OUT) -> Compared:
+def compare(cluster: ClusterMembers, left_out: FindingFilter = NOTHING_LEFT_OUT) -> Compared:
     """Compare the directories of a cluster. What goes wrong is a finding."""
-    members = _in_order(unit)
+    members = _in_order(cluster)
     examination = together([])
     fleet_findings: list[FleetFinding] = []
-    ours = [member for member in members if member.summary.name not in unit.misplaced.log_of]
+    ours = [member for member in members if member.summary.name not in cluster.misplaced.log_of]
     try:
-        fleet_findings += _other_logs(unit, members)
-        fleet_findings += _other_ids(unit, ours)
-        fleet_findings += _undecided(unit, ours)
+        fleet_findings += _other_logs(cluster, members)
+        fleet_findings += _other_ids(cluster, ours)
+        fleet_findings += _undecided(cluster, ours)
         id = ours[0].summary.cluster_id if ours else None
         examination = together(
             [
@@ -98,21 +98,21 @@ def compare(unit: ClusterUnit, left_out: FindingFilter = NOTHING_LEFT_OUT) -> Co
                 for audited_directory in ours
                 if audited_directory.examined is not None
             ],
-            differing=tuple(_differing(unit.divergences)),
+            differing=tuple(_differing(cluster.divergences)),
         )
-        fleet_findings += _found(unit, ours, examination)
+        fleet_findings += _found(cluster, ours, examination)
     except Exception as error:  # one cluster must not take the others' findings with it
         names = tuple(member.summary.name for member in members)
         failure = kinds.FAILED.at(
-            unit.name, f"its nodes could not be compared: {type(error).__name__}"
+            cluster.name, f"its nodes could not be compared: {type(error).__name__}"
         )
         fleet_findings.append(FleetFinding(finding=failure, paths=names, by=(AUDIT,)))
     chosen = left_out.sorted(fleet_findings, lambda finding: finding.finding)
     kept = list(chosen.kept)
     kept.sort(key=lambda finding: urgency_of(finding.finding))
-    findings = tuple(replace(finding, cluster=unit.name) for finding in kept)
+    findings = tuple(replace(finding, cluster=cluster.name) for finding in kept)
     summary = cluster_summary(
-        unit.name, ours or members, examination, counted(findings), len(unit.divergences)
+        cluster.name, ours or members, examination, counted(findings), len(cluster.divergences)
     )
     return Compared(
         summary=replace(summary, directories=len(members)),
@@ -134,14 +134,16 @@ def _differing(divergences: Sequence[Divergence]) -> Iterator[tuple[str, str, in
                 yield mine, theirs, divergence.first_offset, last
 
 
-def _other_logs(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
+def _other_logs(
+    cluster: ClusterMembers, members: Sequence[AuditedDirectory]
+) -> Iterator[FleetFinding]:
     """Directories that are this cluster's by their meta.properties alone."""
     for member in members:
         name = member.summary.name
-        if name in unit.misplaced.log_of:
+        if name in cluster.misplaced.log_of:
             finding = kinds.OTHER_LOG.at(
                 name,
-                f"its log is that of {unit.misplaced.log_of[name]}, but its"
+                f"its log is that of {cluster.misplaced.log_of[name]}, but its"
                 f" meta.properties says node {member.summary.node_id} of this one",
                 field="cluster.id",
                 found=member.summary.cluster_id or "",
@@ -149,25 +151,29 @@ def _other_logs(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Itera
             yield FleetFinding(finding=finding, directory=name, paths=(name,), by=(AUDIT,))
 
 
-def _undecided(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
+def _undecided(
+    cluster: ClusterMembers, members: Sequence[AuditedDirectory]
+) -> Iterator[FleetFinding]:
     """Directories that were compared with no other, since they may belong to any of several."""
     for member in members:
         name = member.summary.name
-        if name in unit.misplaced.one_of:
+        if name in cluster.misplaced.one_of:
             finding = kinds.ONE_OF_CLONES.at(
-                name, f"it may belong to {unit.misplaced.one_of[name]}"
+                name, f"it may belong to {cluster.misplaced.one_of[name]}"
             )
             yield FleetFinding(finding=finding, directory=name, paths=(name,), by=(AUDIT,))
 
 
-def _other_ids(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
+def _other_ids(
+    cluster: ClusterMembers, members: Sequence[AuditedDirectory]
+) -> Iterator[FleetFinding]:
     """Members that their logs tell, under another cluster's id."""
     first = members[0].summary if members else None
     for member in members:
         mine = member.summary
         if first is None or not mine.cluster_id or mine.cluster_id == first.cluster_id:
             continue
-        owner = unit.misplaced.lent.get(mine.name)
+        owner = cluster.misplaced.lent.get(mine.name)
         text = f"its cluster.id is that of {owner}" if owner else "another cluster.id"
         text += f" than that of {first.name}" if not owner else ""
         finding = dir_kinds.CLUSTER_ID.at(
@@ -193,10 +199,10 @@ def _as_of(cluster_id: str | None, examined: ExaminedDirectory) -> ExaminedDirec
     return examined.with_source(replace(examined.source, summary=summary))
 
 
-def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:
+def _in_order(cluster: ClusterMembers) -> list[AuditedDirectory]:
     """The ones of the cluster id that most have first: others are compared with the first."""
-    summaries = [member.summary for member in unit.members]
-    lent = unit.misplaced.lent
+    summaries = [member.summary for member in cluster.members]
+    lent = cluster.misplaced.lent
     ids = Counter(one.cluster_id for one in summaries if one.cluster_id and one.name not in lent)
 
     def furthest(id: str | None) -> tuple[int, int]:
@@ -210,15 +216,15 @@ def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:
         one = directory.summary
         return one.cluster_id != best, one.node_id is None, one.node_id or 0, one.name
 
-    return sorted(unit.members, key=place)
+    return sorted(cluster.members, key=place)
 
 
 def _found(
-    unit: ClusterUnit, members: Sequence[AuditedDirectory], examination: Examination
+    cluster: ClusterMembers, members: Sequence[AuditedDirectory], examination: Examination
 ) -> Iterator[FleetFinding]:
     names = [member.summary.name for member in members]
     summaries = {member.summary.name: member.summary for member in members}
-    for range_finding, places in findings_of(unit.divergences, summaries):
+    for range_finding, places in findings_of(cluster.divergences, summaries):
         directories = tuple(sorted({one for side in places[0].sides for one in side.paths}))
         yield FleetFinding(finding=range_finding, paths=directories, by=(AUDIT,))
     if len(members) < 2:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import reduce
 
 from kraftool.reports.findings.mutes import FindingFilter
-from kraftool.spark.audit.cluster import ClusterUnit, Misplaced, compare, in_company
+from kraftool.spark.audit.cluster import ClusterMembers, Misplaced, compare, in_company
 from kraftool.spark.audit.examine import AuditedDirectory
 from kraftool.spark.audit.examined import key_text
 from kraftool.spark.audit.fleet_totals import both, of_cluster, of_directory
@@ -46,19 +46,19 @@ def compared(
         return
     members = in_company([_at_home(one, name) for one in directories])
     divergences = [pickle.loads(held) for *_, held in rows if held is not None]
-    unit = ClusterUnit(
+    cluster = ClusterMembers(
         name=name,
         members=tuple(sorted(members, key=lambda member: member.summary.name)),
         divergences=tuple(sorted(divergences, key=lambda divergence: divergence.first_offset)),
         misplaced=misplaced,
     )
-    yield from _rows(members, unit, left_out)
+    yield from _rows(members, cluster, left_out)
 
 
 def _rows(
-    members: Sequence[AuditedDirectory], unit: ClusterUnit, left_out: FindingFilter
+    members: Sequence[AuditedDirectory], cluster: ClusterMembers, left_out: FindingFilter
 ) -> Iterator[Row]:
-    result = compare(unit, left_out)
+    result = compare(cluster, left_out)
     totals = of_cluster(result.summary)
     counts = replace(totals, ignored=result.ignored, muted_findings=result.muted)
     sums = (
@@ -71,7 +71,7 @@ def _rows(
     yield cluster_row(result.summary, findings)
     yield from map(directory_row, (member.summary for member in members))
     yield from map(finding_row, findings)
-    yield from map(divergence_row, unit.divergences)
+    yield from map(divergence_row, cluster.divergences)
 
 
 def _at_home(audited: AuditedDirectory, cluster: str) -> AuditedDirectory:

@@ -1,6 +1,6 @@
 """A cluster at a glance: the summary of the audit from those of its directories.
 
-Owns how values of several nodes become one. It refuses to judge.
+Owns how values of several nodes become one.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from kraftool.arrow.untyped import pa
 from kraftool.reports.findings.mutes import FindingFilter
 from kraftool.spark.audit.examine import AuditedDirectory, examine
 from kraftool.spark.audit.log_families import NO_TRACES, Kin
-from kraftool.spark.audit.roots import AuditUnit, size_of
+from kraftool.spark.audit.roots import FoundDirectory, size_of
 from kraftool.spark.job_progress import BeginStage
 from kraftool.spark.values import Row, parallelism, rows_of
 
@@ -42,16 +42,16 @@ class Examined:
     def __init__(
         self,
         spark: SparkSession,
-        units: Sequence[AuditUnit],
+        directories: Sequence[FoundDirectory],
         left_out: FindingFilter,
         begin: BeginStage,
     ) -> None:
         self._spark = spark
         self.cores = parallelism(spark)
-        tasks = deal(units, self.cores)
+        tasks = deal(directories, self.cores)
         begin("read", [*map(len, tasks)])
-        task = partial(_examine_all, left_out=left_out)
-        self.frame = rows_of(spark, tasks, task, _COLUMNS).persist(StorageLevel.DISK_ONLY)
+        work = partial(_examine_all, left_out=left_out)
+        self.frame = rows_of(spark, tasks, work, _COLUMNS).persist(StorageLevel.DISK_ONLY)
         """The rows of all tasks, kept on the workers' disks."""
         table = self.frame.select("number", "kin").toArrow()
         numbers, kin = (table.column(name).to_pylist() for name in ("number", "kin"))
@@ -83,28 +83,30 @@ def key_text(key: bytes) -> str:
     return key.decode("utf-8", "surrogatepass")
 
 
-class NumberedUnit(NamedTuple):
+class NumberedDirectory(NamedTuple):
     """A directory that a task examines."""
 
     number: int
-    unit: AuditUnit
+    files: FoundDirectory
 
     @property
     def size(self) -> int:
         """The bytes that take about as long."""
-        return size_of(self.unit) + _DIRECTORY
+        return size_of(self.files) + _DIRECTORY
 
 
-def deal(units: Sequence[AuditUnit], cores: int) -> list[list[NumberedUnit]]:
-    """The units, the largest of which come first, on tasks: small ones share one."""
-    numbered = [NumberedUnit(*numbered) for numbered in enumerate(units)]
+def deal(directories: Sequence[FoundDirectory], cores: int) -> list[list[NumberedDirectory]]:
+    """The directories, the largest of which come first, on tasks: small ones share one."""
+    numbered = [NumberedDirectory(*numbered) for numbered in enumerate(directories)]
     share = sum(one.size for one in numbered) / (_TASKS_A_CORE * max(cores, 1))
     return list(packed(numbered, share))
 
 
-def _examine_all(task: Sequence[NumberedUnit], left_out: FindingFilter) -> Iterator[Row]:
-    for number, unit in task:
-        audited = examine(unit, left_out)
+def _examine_all(
+    directories: Sequence[NumberedDirectory], left_out: FindingFilter
+) -> Iterator[Row]:
+    for number, files in directories:
+        audited = examine(files, left_out)
         held = _kin(audited), audited.traces, replace(audited, traces=NO_TRACES)
         yield number, *map(pickle.dumps, held)
 

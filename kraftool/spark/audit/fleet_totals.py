@@ -1,6 +1,6 @@
 """The sums of an audit over the whole fleet.
 
-Owns the sums, which workers make of their own part and Spark puts together. It refuses to judge.
+Owns the sums, which workers make of their own part and Spark puts together.
 """
 
 from __future__ import annotations

@@ -321,21 +321,21 @@ class ClusterSplit:
 def split(members: Sequence[Kin]) -> tuple[list[list[Kin]], list[ClusterSplit]]:
     """The members of one household, cluster by cluster; more than one where ids were used twice."""
     strangers = _strangers(members)
-    units = [one for some in strangers for one in _by_folder(some)]
+    clusters = [one for some in strangers for one in _by_folder(some)]
     splits = []
-    for number, unit in enumerate(units[1:], 1):
+    for number, cluster in enumerate(clusters[1:], 1):
         # With whom it shares most, that is the one it was mixed up with.
-        other = max(units[:number], key=lambda candidate: len(_both(candidate, unit)))
+        other = max(clusters[:number], key=lambda candidate: len(_both(candidate, cluster)))
         splits.append(
             ClusterSplit(
                 first=tuple(sorted(member.name for member in other)),
-                second=tuple(sorted(member.name for member in unit)),
-                nodes=tuple(sorted(_both(other, unit))),
+                second=tuple(sorted(member.name for member in cluster)),
+                nodes=tuple(sorted(_both(other, cluster))),
                 are_copies=any(one.traces.tokens & two.traces.tokens
-                               for one in other for two in unit),
+                               for one in other for two in cluster),
             )
         )  # fmt: skip
-    return units, splits
+    return clusters, splits
 
 
 def _both(one: Iterable[Kin], other: Iterable[Kin]) -> set[int]:
@@ -347,15 +347,19 @@ def _strangers(members: Sequence[Kin]) -> list[list[Kin]]:
     """Apart are those whose logs are of different quorums and which claim the same node ids."""
     together = list(_components(sorted(members, key=lambda member: member.name)))
     together.sort(key=len, reverse=True)
-    units: list[list[Kin]] = []
+    clusters: list[list[Kin]] = []
     for some in together:
-        fits = (unit for unit in units if not (_both(unit, some) and _contradict(unit, some)))
+        fits = (
+            cluster
+            for cluster in clusters
+            if not (_both(cluster, some) and _contradict(cluster, some))
+        )
         home = next(fits, None)
         if home is None:
-            units.append(some)
+            clusters.append(some)
         else:
             home.extend(some)
-    return units
+    return clusters
 
 
 def _contradict(one: Sequence[Kin], other: Sequence[Kin]) -> bool:

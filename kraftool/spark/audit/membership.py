@@ -75,12 +75,12 @@ def belonging(examined: Examined) -> Belonging:
     apart = frozenset(number for number, member in members.items() if member.name in log_of)
     if apart or chosen != homes:
         groups = _grouped(examined, chosen, strange, apart)
-    units = [unit for group in groups for unit in group.units]
-    cluster_of = {name: unit.cluster for unit in units for name in unit.names}
+    clusters = [cluster for group in groups for cluster in group.clusters]
+    cluster_of = {name: cluster.name for cluster in clusters for name in cluster.names}
     twice = _directory_ids(list(members.values()), cluster_of)
     return Belonging(
         cluster_of=cluster_of,
-        findings=(*(_of_split(pair) for unit in units for pair in unit.splits), *twice),
+        findings=(*(_of_split(pair) for cluster in clusters for pair in cluster.splits), *twice),
         misplaced=Misplaced(
             lent=_lent(list(members.values()), known, home_of),
             log_of=log_of,
@@ -109,10 +109,10 @@ def _one_of(wholes: Sequence[str], known: Mapping[str, Household]) -> str:
     return f"one of {len(wholes)} clusters made from the same template, such as that of {first}"
 
 
-class _Unit(NamedTuple):
+class _Cluster(NamedTuple):
     """One cluster under a key, and what is odd with it."""
 
-    cluster: str
+    name: str
     names: tuple[str, ...]
     splits: tuple[ClusterSplit, ...] = ()
 
@@ -120,7 +120,7 @@ class _Unit(NamedTuple):
 class _Group(NamedTuple):
     """The fate of the directories under one key."""
 
-    units: tuple[_Unit, ...]
+    clusters: tuple[_Cluster, ...]
     strange: Mapping[str, int] = {}
     """The pieces, by the names of their directories."""
 
@@ -134,7 +134,7 @@ def _grouped(
     """The clusters under each key. One directory by itself is one, whatever its log holds."""
     sizes = Counter(keys.values())
     groups = [
-        _Group((_Unit(key.removeprefix("\0"), (examined.members[number].name,)),))
+        _Group((_Cluster(key.removeprefix("\0"), (examined.members[number].name,)),))
         for number, key in keys.items()
         if sizes[key] == 1
     ]
@@ -157,8 +157,8 @@ def _group(
         piece = strange.get(member.name, 0)
         member = replace(member, traces=pickle.loads(traces), piece=piece)
         (set_aside if number in apart else members).append(member)
-    units = tuple(_units(key_text(key).removeprefix("\0"), members, set_aside))
-    yield (pickle.dumps(_Group(units, pieces([*members, *set_aside]))),)
+    clusters = tuple(_clusters(key_text(key).removeprefix("\0"), members, set_aside))
+    yield (pickle.dumps(_Group(clusters, pieces([*members, *set_aside]))),)
 
 
 def _lent(
@@ -216,7 +216,7 @@ def _pairs(batches: Iterable[ArrowBatch], known: Mapping[str, Household]) -> Ite
         yield pa.RecordBatch.from_pydict({"held": pa.array(links, pa.binary())})
 
 
-def _units(key: str, members: Sequence[Kin], set_aside: Sequence[Kin]) -> Iterator[_Unit]:
+def _clusters(key: str, members: Sequence[Kin], set_aside: Sequence[Kin]) -> Iterator[_Cluster]:
     """The clusters of a household.
 
     Directories without an id whose log parted from all that have one are of another cluster that
@@ -229,14 +229,14 @@ def _units(key: str, members: Sequence[Kin], set_aside: Sequence[Kin]) -> Iterat
         for kin in members
         if named and not kin.cluster_id and all(map(kin.traces.parted_from, named))
     ]
-    yield from (_Unit(kin.name, (kin.name,)) for kin in parted)
-    units, cluster_splits = split([kin for kin in members if kin not in parted])
-    units = units or [[]]
-    units[0].extend(set_aside)
-    for number, unit in enumerate(units):
-        names = tuple(sorted(kin.name for kin in unit))
+    yield from (_Cluster(kin.name, (kin.name,)) for kin in parted)
+    clusters, cluster_splits = split([kin for kin in members if kin not in parted])
+    clusters = clusters or [[]]
+    clusters[0].extend(set_aside)
+    for number, cluster in enumerate(clusters):
+        names = tuple(sorted(kin.name for kin in cluster))
         name = f"{key} ({number + 1})" if number else key
-        yield _Unit(name, names, tuple(cluster_splits) if not number else ())
+        yield _Cluster(name, names, tuple(cluster_splits) if not number else ())
 
 
 def _of_split(pair: ClusterSplit) -> FleetFinding:

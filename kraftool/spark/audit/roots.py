@@ -25,15 +25,15 @@ _WIPED = (
     "if it belongs to a node, its disk is new, or the copy was not made. A voter that starts"
     " without its log may elect a leader that lacks committed records"
 )
-AuditUnit = tuple[FleetFile, ...]
+FoundDirectory = tuple[FleetFile, ...]
 """All files of one directory, or those of it that were named by themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditUnits:
-    """The units to examine, the largest first."""
+class FoundDirectories:
+    """The directories to examine, the largest first."""
 
-    units: tuple[AuditUnit, ...]
+    directories: tuple[FoundDirectory, ...]
     findings: tuple[FleetFinding, ...]
 
 
@@ -43,10 +43,10 @@ def find(
     depth: int = DEPTH,
     options: Mapping[str, Any] | None = None,
     job: SearchJob | None = None,
-) -> AuditUnits:
+) -> FoundDirectories:
     """Find the directories below all ROOTs."""
     findings: list[Finding] = []
-    units: dict[str, AuditUnit] = {}
+    directories: dict[str, FoundDirectory] = {}
     problems: list[Unread] = []
     empty: dict[str, Empty] = {}
     fleets = find_fleets(roots, depth=depth, options=options, job=job)
@@ -59,10 +59,10 @@ def find(
         if not (fleet.files or fleet.problems or any(folder.is_data for folder in fleet.empty)):
             text = "no Kafka data directory was found here"
             findings.append(kinds.NOTHING.at(shown_url(root), text))
-        for key, unit in _by_directory(fleet.files).items():
-            units.setdefault(key, unit)
-    units = _without_parts(units)
-    names = {unit[0].directory.name for unit in units.values()}
+        for key, files in _by_directory(fleet.files).items():
+            directories.setdefault(key, files)
+    directories = _without_parts(directories)
+    names = {files[0].directory.name for files in directories.values()}
     for problem in problems:
         # Below a directory that is examined, its own examination tells.
         if not any(problem.name == one or problem.name.startswith(f"{one}/") for one in names):
@@ -72,9 +72,11 @@ def find(
     finding_at: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         finding_at.setdefault((finding.code, finding.file), finding)
-    ordered = sorted(units.values(), key=lambda unit: (-size_of(unit), unit[0].directory.name))
+    ordered = sorted(
+        directories.values(), key=lambda files: (-size_of(files), files[0].directory.name)
+    )
     fleet_findings = (FleetFinding(finding=found, by=(AUDIT,)) for found in finding_at.values())
-    return AuditUnits(units=tuple(ordered), findings=tuple(fleet_findings))
+    return FoundDirectories(directories=tuple(ordered), findings=tuple(fleet_findings))
 
 
 def _wiped(empty: Iterable[Empty], directories: Collection[str]) -> Iterator[Finding]:
@@ -98,12 +100,12 @@ def _around(name: str) -> tuple[str, str]:
     return os.path.dirname(above), last
 
 
-def size_of(unit: AuditUnit) -> int:
+def size_of(files: FoundDirectory) -> int:
     """Return how much there is to read."""
-    return sum(file.size for file in unit)
+    return sum(file.size for file in files)
 
 
-def _by_directory(files: Sequence[FleetFile]) -> dict[str, AuditUnit]:
+def _by_directory(files: Sequence[FleetFile]) -> dict[str, FoundDirectory]:
     """The files by what is one and the same directory, whatever it is called."""
     files_at: dict[str, list[FleetFile]] = {}
     for file in files:
@@ -118,13 +120,13 @@ def _by_directory(files: Sequence[FleetFile]) -> dict[str, AuditUnit]:
     }
 
 
-def _without_parts(units: dict[str, AuditUnit]) -> dict[str, AuditUnit]:
-    """Without what is part of another unit: a partition's folder, or a file named by itself."""
+def _without_parts(directories: dict[str, FoundDirectory]) -> dict[str, FoundDirectory]:
+    """Without parts of another directory: a partition's folder, or a file named by itself."""
 
     def is_part(key: str) -> bool:
         where, single, _ = key.partition("\0")
         above, _, last = where.rpartition("/")
-        inside = last == METADATA_PARTITION and above in units
-        return inside or (bool(single) and (where in units or above in units))
+        inside = last == METADATA_PARTITION and above in directories
+        return inside or (bool(single) and (where in directories or above in directories))
 
-    return {key: unit for key, unit in units.items() if not is_part(key)}
+    return {key: files for key, files in directories.items() if not is_part(key)}

@@ -24,7 +24,7 @@ from kraftool.spark.audit.collect import AuditRequest, AuditRun, collect
 from kraftool.spark.audit.examined import Examined
 from kraftool.spark.audit.frames import ROWS, AuditRowKind, rows_of
 from kraftool.spark.audit.membership import Belonging, belonging
-from kraftool.spark.audit.roots import AuditUnit, AuditUnits, find
+from kraftool.spark.audit.roots import FoundDirectories, FoundDirectory, find
 from kraftool.spark.job_progress import BeginStage
 from kraftool.spark.listing import ListingJob
 from kraftool.spark.values import collected, map_groups
@@ -45,15 +45,15 @@ def audit(
     begin("list", ())
     began, clock = time.time(), time.monotonic()
     job = ListingJob(lambda: spark)
-    audit_items = find(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
+    found = find(wanted.roots, depth=wanted.depth, options=wanted.storage, job=job)
     with ExitStack() as kept:
-        examined = Examined(spark, audit_items.units, wanted.left_out, begin)
+        examined = Examined(spark, found.directories, wanted.left_out, begin)
         kept.callback(examined.frame.unpersist)
         begin("compare", ())
         homes = belonging(examined)
-        rows = _compared(spark, audit_items, examined, homes, wanted, kept)
+        rows = _compared(spark, found, examined, homes, wanted, kept)
         begin("report", ())
-        loose = (*audit_items.findings, *homes.findings)
+        loose = (*found.findings, *homes.findings)
         run = collect(spark, wanted, loose, rows)
         settings = RunSettings(
             roots=tuple(map(shown_url, wanted.roots)),
@@ -71,7 +71,7 @@ def audit(
 
 def _compared(
     spark: SparkSession,
-    units: AuditUnits,
+    found: FoundDirectories,
     examined: Examined,
     homes: Belonging,
     wanted: AuditRequest,
@@ -82,25 +82,25 @@ def _compared(
     Most logs are compared by what was seen when they were examined. The others are read again.
     """
     keys = {number: homes.cluster_of[member.name] for number, member in examined.members.items()}
-    task = partial(compared, left_out=wanted.left_out, misplaced=homes.misplaced)
+    compare_all = partial(compared, left_out=wanted.left_out, misplaced=homes.misplaced)
     columns, none = ("number", "audited"), "CAST(NULL AS BINARY) AS divergence"
     members = examined.keyed(keys, *columns).selectExpr("*", none)
     tasks = examined.tasks_for(len(set(keys.values())))
-    rows = _kept(map_groups(members, "key", task, ROWS, tasks), kept)
+    rows = _kept(map_groups(members, "key", compare_all, ROWS, tasks), kept)
     unread = set(collected(rows_of(rows, AuditRowKind.UNCOMPARED), "held"))
     if not unread:
         return rows
     again = {number: key for number, key in keys.items() if key in unread}
-    clusters: dict[str, list[AuditUnit]] = {}
+    clusters: dict[str, list[FoundDirectory]] = {}
     for number, cluster in again.items():
         if examined.members[number].name not in homes.misplaced.log_of:
-            clusters.setdefault(cluster, []).append(units.units[number])
+            clusters.setdefault(cluster, []).append(found.directories[number])
     both = examined.keyed(again, *columns).unionByName(
         diverged(spark, clusters), allowMissingColumns=True
     )
-    task = partial(task, is_read=True)
+    compare_all = partial(compare_all, is_read=True)
     return rows.where(f"kind <> {int(AuditRowKind.UNCOMPARED)}").union(
-        _kept(map_groups(both, "key", task, ROWS, examined.tasks_for(len(unread))), kept)
+        _kept(map_groups(both, "key", compare_all, ROWS, examined.tasks_for(len(unread))), kept)
     )
 
 

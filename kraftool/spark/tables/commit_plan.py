@@ -1,7 +1,7 @@
 """The commit of a run, made of what its units of work report.
 
 Owns what is remembered of each cluster from now on, and which rows the new ones replace. A log that
-was lost while it was read is as if this run had not looked at it. It refuses to touch files.
+was lost while it was read is as if this run had not looked at it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Owns how the events of `timeline` become rows, in its words: one row for an event, whichever
 directories have it. What cannot be told of damaged or contradicting directories is no row; the
-findings say why. It refuses to find out anything that the timeline does not.
+findings say why.
 """
 
 from __future__ import annotations

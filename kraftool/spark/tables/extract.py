@@ -1,7 +1,7 @@
 """A range of a log as the rows of `records`, `batches` and every table of a record type.
 
 Owns that a range is read and decoded once for all of them, and the cutting by days. What cannot be
-decoded is a row of kind `problem`. It refuses to choose what is read, and to write.
+decoded is a row of kind `problem`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Partitions and configs as columns of Arrow, made from lists of an image's values.
 
-Owns the reuse of equal values: a log has a million changes, and few lists of replicas. It refuses
-to know why a row is there.
+Owns the reuse of equal values: a log has a million changes, and few lists of replicas.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The tables and their columns.
 
 Owns the names below the place of the tables: a folder for each Delta table, and a folder for each
-run in it. Everything that is no table for readers is in `_kraftool`. It refuses to write.
+run in it. Everything that is no table for readers is in `_kraftool`.
 """
 
 from __future__ import annotations

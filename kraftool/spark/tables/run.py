@@ -31,7 +31,7 @@ from kraftool.spark.tables.place import place_of
 from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compare, departed, grouped
 from kraftool.spark.tables.replaced_rows import Rewritten, TableFileName, rewritten
 from kraftool.spark.tables.state import SharedOptions, Totals
-from kraftool.spark.tables.units import items_of, runs_of, tails_of, units_of
+from kraftool.spark.tables.units import runs_of, spark_tasks_of, tails_of, units_of
 from kraftool.spark.tables.work import TablesRun, work
 from kraftool.spark.values import parallelism, results_of
 from kraftool.storage.remote import shown_url
@@ -224,17 +224,17 @@ def _run(
         for task in tasks
         for unit in units_of(task, tails.get(task.group.key, {}), split_bytes)
     )
-    items = items_of(units, split_bytes, cores)
+    spark_tasks = spark_tasks_of(units, split_bytes, cores)
     run = TablesRun(place=store.place, run_id=store.start(), show_secrets=wanted.show_secrets)
-    numbered = {unit.number: unit for item in items for unit in item}
+    numbered = {unit.number: unit for dealt in spark_tasks for unit in dealt}
     # Only what an attempt returns that Spark saw succeed is known here.
-    done = results_of(session, items, partial(work, run))
+    done = results_of(session, spark_tasks, partial(work, run))
     plan = commit_plan(tasks, tails, ((numbered[outcome.number], outcome) for outcome in done))
 
     def rewrite(files: Sequence[TableFileName]) -> list[Rewritten]:
         task = partial(rewritten, store.place, store.start(), plan.replaced)
-        items = list(packed(sorted(files, key=lambda file: -file.size), split_bytes))
-        return results_of(session, items, task)
+        spark_tasks = list(packed(sorted(files, key=lambda file: -file.size), split_bytes))
+        return results_of(session, spark_tasks, task)
 
     changes: dict[str, TableChange] = {}
     if not plan.is_empty:

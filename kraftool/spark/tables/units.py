@@ -1,4 +1,4 @@
-"""The work for each cluster that has changed, cut into items for Spark's tasks.
+"""The work for each cluster that has changed, cut into units and dealt out to Spark's tasks.
 
 Owns which rows are made anew, how large a piece of work gets, and that the longest begin first. It
 runs beside the driver, on what was read of the headers of logs.
@@ -143,8 +143,8 @@ def _changes(task: ClusterTask, tails: Mapping[str, ReadTail]) -> Iterator[Unit]
         yield Changes(key=task.group.key, cost=1, changes=tuple(changes))
 
 
-def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[Unit, ...]]:
-    """Units as items, one for a Spark task, the longest first: what is long is begun early, and
+def spark_tasks_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[Unit, ...]]:
+    """The units of each Spark task, the longest first: what is long is begun early, and
     small ones are together so that a task is worth its start. Units get their numbers here."""
     numbered = [replace(unit, number=number) for number, unit in enumerate(units)]
     numbered.sort(key=lambda unit: -unit.cost)
@@ -181,7 +181,7 @@ def _listed(task: ClusterTask) -> int:
 def tails_of(
     tasks: Iterable[ClusterTask], split_bytes: int, cores: int
 ) -> list[tuple[TailTask, ...]]:
-    """The logs to read as items, in the same way."""
+    """The logs that each Spark task reads, in the same way."""
     sized_tails = (replace(tail, split_bytes=split_bytes) for task in tasks for tail in task.tails)
     tails = sorted(sized_tails, key=lambda tail: -tail.size)
     return _packed(tails, 4 * split_bytes, cores)

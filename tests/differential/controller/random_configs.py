@@ -10,7 +10,7 @@ _ALTERED: dict[int, list[tuple[str, list[str]]]] = {
     TOPIC: [
         ("min.insync.replicas", ["1", "2", "3", "0"]),
         ("unclean.leader.election.enable", ["true", "false", "perhaps"]),
-        ("cleanup.policy", ["compact", "delete", "compact,delete", "shred", ""]),
+        ("cleanup.policy", ["compact", "delete", "compact,delete", "shred", "", "compact,compact"]),
         ("leader.replication.throttled.replicas", ["*", "0:1", "0:1,1:2", "x"]),
         ("follower.replication.throttled.replicas", ["*", "0:1", ""]),
         ("retention.ms", ["-1", "1000", "-2"]),
@@ -35,6 +35,7 @@ _ALTERED: dict[int, list[tuple[str, list[str]]]] = {
         ("share.auto.offset.reset", ["latest", "EARLIEST", "by_duration:PT1H", "by_duration:-P1D"]),
         ("share.isolation.level", ["read_committed", "none"]),
         ("streams.num.standby.replicas", ["2", "3"]),
+        ("streams.task.offset.interval.ms", ["14999", "15000"]),
         ("consumer.assignment.interval.ms", ["0", "15001"]),
         ("no.such.config", ["1"]),
     ],

@@ -1,6 +1,6 @@
 """Problems of snapshots: each by itself, and against the log around it.
 
-Owns codes, default severities and advice. It refuses to say which snapshot Kafka would take.
+Owns codes, default severities and advice.
 """
 
 from __future__ import annotations

@@ -42,12 +42,12 @@ def screen(app: WatchApp) -> str:
     return words_of(app.export_screenshot())
 
 
-def assert_snapshot(app: WatchApp, name: str, folder: Path = FOLDER) -> None:
-    """The app looks as it did when NAME.svg was taken, below tests/tui/snapshots or the folder."""
+def assert_snapshot(app: WatchApp, name: str) -> None:
+    """The app looks as it did when NAME.svg was taken."""
     picture = _normal(app.export_screenshot(title="kraftool watch"))
-    path = folder / f"{name}.svg"
+    path = FOLDER / f"{name}.svg"
     if os.environ.get("KRAFTOOL_SNAPSHOTS") == "write":
-        folder.mkdir(exist_ok=True)
+        FOLDER.mkdir(exist_ok=True)
         path.write_text(picture)
         return
     assert path.exists(), f"{path} is missing: KRAFTOOL_SNAPSHOTS=write takes it"

@@ -1,0 +1,1 @@
+"""Bundles: the metadata of nodes and what else explains a failure, in one file without secrets."""

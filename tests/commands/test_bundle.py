@@ -1,0 +1,247 @@
+"""`kraftool bundle` from this host, over ssh and from pods, and commands that read its file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.kube_server import kube_api
+from tests.commands.ssh_server import Hosts, ssh_hosts
+from tests.support.bundles import as_new_process
+from tests.support.copies import writable
+from tests.support.places import PARTITION, ROOT
+
+pytestmark = pytest.mark.slow
+
+Run = Callable[..., Any]
+QUORUM = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum"
+NODES = tuple(QUORUM / f"node-{number}/server.properties" for number in (2, 3, 4))
+COMMANDS = (
+    ("doctor",),
+    ("diff-voters",),
+    ("timeline",),
+    ("simulate-election", "--runs", "3"),
+    ("verify-log",),
+    ("verify-snapshot",),
+)
+
+
+@pytest.fixture(autouse=True)
+def new_process() -> Iterator[None]:
+    with as_new_process():
+        yield
+
+
+@pytest.fixture
+def case(kraftool: Run, tmp_path: Path) -> Path:
+    file = tmp_path / "case.zip"
+    assert kraftool("bundle", *NODES, "--out", file).code == 0
+    return file
+
+
+def contents(file: Path) -> Any:
+    with zipfile.ZipFile(file) as bundle:
+        return json.loads(bundle.read("bundle.json"))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+def test_a_command_says_of_a_bundle_what_it_says_of_the_nodes(
+    kraftool: Run, case: Path, command: tuple[str, ...]
+) -> None:
+    name, *options = command
+    there = kraftool(name, *NODES, *options, "-o", "json")
+    here = kraftool(name, case, *options, "-o", "json")
+    said = re.sub(rf"{re.escape(str(case))}(:node-[234])?", "", here.text)
+    assert (_unhashed(said), here.code) == (_unhashed(there.text), there.code)
+
+
+def _unhashed(said: str) -> str:
+    """What was said, without the hashes of states: those of a bundle have no secrets."""
+    return re.sub(r'"stateHash": "\w+"', "", said)
+
+
+def test_a_command_that_doctor_prints_for_a_bundle_runs_as_it_is(kraftool: Run, case: Path) -> None:
+    printed = kraftool("doctor", case).text
+    [verify] = (line for line in printed.splitlines() if "$ kraftool verify-log" in line)
+    words = verify.split("kraftool ")[1].split()
+    assert all(word.startswith(f"{case}:node-") for word in words[1:])
+    assert kraftool(*words).code == kraftool("verify-log", *NODES).code
+
+
+def test_a_command_on_one_directory_asks_which_node(kraftool: Run, case: Path) -> None:
+    refused = kraftool("dump", case)
+    assert refused.code == 3
+    assert f"{case}:node-3" in refused.narration
+    node = kraftool("dump", f"{case}:node-3")
+    assert node.code == 0
+    assert f"{case}:node-3/" in node.text
+    assert "/files/" not in node.text
+    snapshot = next(QUORUM.glob(f"node-3/data/{PARTITION}/*.checkpoint"))
+    one = kraftool("dump-log", f"{case}:node-3{snapshot}", "-o", "jsonl")
+    assert one.code == 0
+    assert f'"file":"{case}:node-3{snapshot}"' in one.text
+    nobody = kraftool("dump", f"{case}:node-9")
+    assert "has no node node-9" in nobody.narration
+
+
+def test_a_bundle_has_what_it_lists(case: Path) -> None:
+    listed = contents(case)
+    with zipfile.ZipFile(case) as bundle:
+        sizes = {info.filename: info.file_size for info in bundle.infolist()}
+    every = [*listed["files"], *(file for node in listed["nodes"] for file in node["files"])]
+    assert {file["path"]: file["size"] for file in every} == {
+        name: size for name, size in sizes.items() if name != "bundle.json"
+    }
+    assert os.stat(case).st_mode & 0o777 == 0o600
+    for node in listed["nodes"]:
+        assert [one["subject"] for one in node["notHad"]] == ["server logs"]
+
+
+def test_server_logs_are_asked_for_by_their_folder(kraftool: Run, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "server.log").write_text("x" * 2_000_000 + "\npassword=CANARY\nthe end\n")
+    (logs / "unrelated").write_text("CANARY")
+    file = tmp_path / "case.zip"
+    options = ("--server-logs", logs, "--server-log-mb", "1")
+    assert kraftool("bundle", NODES[0], "--out", file, *options).code == 0
+    with zipfile.ZipFile(file) as bundle:
+        log = bundle.read("node-2/server-logs/server.log")
+        assert b"CANARY" not in b"".join(map(bundle.read, bundle.namelist()))
+    assert log.endswith(b"\nthe end\n") or log == b"password=[redacted]\nthe end\n"
+    missing = kraftool("bundle", NODES[0], "--out", tmp_path / "b.zip", "--server-logs", "/none")
+    assert missing.code == 3
+    assert "none was found" in missing.words
+
+
+def test_more_metadata_than_asked_for_leaves_out_what_is_superseded(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    data = writable(QUORUM / "node-2/data", tmp_path / "data")
+    old = data / PARTITION / "00000000000000000001-0000000001.checkpoint"
+    old.write_bytes(bytes(1_500_000))
+    file = tmp_path / "case.zip"
+    assert kraftool("bundle", data, "--out", file, "--most", "1").code == 3
+    [node] = contents(file)["nodes"]
+    left_out = {one["subject"] for one in node["notHad"]} - {"server logs"}
+    assert str(old) in left_out
+    kept = {file["path"].removeprefix(f"node-2/files{data}/") for file in node["files"]}
+    newest = max(path.name for path in (data / PARTITION).glob("*.checkpoint"))
+    assert f"{PARTITION}/{newest}" in kept
+    assert not kept & {path.removeprefix(f"{data}/") for path in left_out}
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--out", "x.zip"), "no PATH"),
+        ((NODES[0], "--out", "case.tar"), "does not end with .zip"),
+        (("--ssh", "h", "--kubectl", "a=b", "/x", "--out", "x.zip"), "--ssh takes one PATH"),
+        ((NODES[0], "--sudo", "--out", "x.zip"), "--sudo is for --ssh"),
+    ],
+)
+def test_what_it_refuses(
+    kraftool: Run, tmp_path: Path, words: tuple[object, ...], problem: str
+) -> None:
+    refused = kraftool("bundle", *words)
+    assert refused.code == 2
+    assert problem in refused.narration
+
+
+def test_a_file_that_exists_is_kept(kraftool: Run, tmp_path: Path) -> None:
+    file = tmp_path / "case.zip"
+    file.write_text("mine")
+    assert kraftool("bundle", NODES[0], "--out", file).code == 5
+    assert file.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["case.zip"]
+
+
+def test_nothing_came_from_anywhere(kraftool: Run, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    ran = kraftool("bundle", empty, "--out", tmp_path / "case.zip")
+    assert ran.code == 4
+    assert "there is no metadata in it" in ran.words
+    assert not (tmp_path / "case.zip").exists()
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
+    with ssh_hosts(tmp_path_factory.mktemp("ssh")) as servers:
+        servers.program()
+        yield servers
+
+
+def test_hosts_are_read_with_ssh(
+    kraftool: Run, hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two log directories; one host that is not there costs nothing but itself."""
+    monkeypatch.setenv("PATH", f"{hosts.folder / 'bin'}:{os.environ['PATH']}")
+    where = QUORUM / "node-11/server.properties"
+    file = tmp_path / "case.zip"
+    ran = kraftool("bundle", "--ssh", "good,stranger", where, "--out", file)
+    assert ran.code == 3
+    there, nobody = contents(file)["nodes"]
+    assert (there["name"], there["source"], nobody["source"]) == ("node-11", "good", "stranger")
+    assert len(there["logDirs"]) == 2
+    assert nobody["directory"] == ""
+    assert [one["subject"] for one in nobody["notHad"]] == ["files"]
+    here = kraftool("doctor", file, "-o", "json").text.replace(f"{file}:node-11", "")
+    assert here.replace(str(file), "") == kraftool("doctor", where, "-o", "json").text
+
+
+# The words that kubectl refuses are refused by kubectl alone, so no stand-in has this test.
+if shutil.which("kubectl"):
+
+    def test_pods_are_read_with_kubectl(
+        kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        file = tmp_path / "case.zip"
+        with kube_api(tmp_path):
+            monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+            monkeypatch.setenv("HOME", str(tmp_path))
+            options = ("--kubectl", "app=kafka", "--namespace", "prod")
+            ran = kraftool("bundle", *options, NODES[0], "--out", file)
+        assert ran.code == 3
+        nodes = {node["source"]: node for node in contents(file)["nodes"]}
+        assert nodes["broken"]["directory"] == ""
+        assert {nodes[pod]["name"] for pod in ("kafka-0", "kafka-1")} == {"node-2", "node-2.2"}
+        with zipfile.ZipFile(file) as bundle:
+            log = bundle.read("node-2/server-logs/container.log")
+        assert log == b"INFO started\npassword=[redacted]\n"
+
+
+def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
+    """Ctrl-C while a node sends."""
+    ready, folder = tmp_path / "ready", tmp_path / "bin"
+    folder.mkdir()
+    os.mkfifo(ready)
+    (folder / "tar").write_text(f"#!/bin/sh\necho x > {ready}\nsleep 60\n")
+    (folder / "tar").chmod(0o755)
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "out").mkdir()
+    environment = {"PATH": f"{folder}:{os.environ['PATH']}", "TMPDIR": str(tmp_path / "tmp")}
+    words = ("bundle", str(NODES[0]), "--out", str(tmp_path / "out/case.zip"))
+    running = subprocess.Popen(
+        [sys.executable, "-m", "kraftool", *words],
+        env={**os.environ, **environment, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert ready.read_text() == "x\n", "the node sends"
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Traceback" not in said
+    assert list((tmp_path / "out").iterdir()) == list((tmp_path / "tmp").iterdir()) == []

@@ -26,7 +26,8 @@ KRAFTOOL     := $(BIN)/kraftool
 PIP_INSTALL  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Bytecode, as pip makes it for a wheel: some machines have Python write none, which doubles a start.
 COMPILED     := $(BIN)/python -m compileall -q kraftool decoders commands tui
-BUILD        := $(BIN)/python -m build --no-isolation --outdir dist
+# What builds packages has an environment of its own, with a Python that names no folder of this machine.
+PACKAGING    := .venv-packages
 # The native module is built where there is a cargo, and again when its sources change.
 CRATES       := decoders/native
 # Packages are built from copies of the sources. What the crates depend on is compiled once for all.
@@ -256,15 +257,16 @@ $(SITE_VENV)/.installed: $(SITE_LOCK)
 hooks: $(VENV)/.installed-dev  ## let git run ruff before each commit, and make lint before each push
 	@$(BIN)/pre-commit install
 
+UV_COMPILE   := UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --upgrade --universal \
+  --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate
+
 lock: $(VENV)/.made  ## write requirements-dev.lock: the newest versions that pyproject.toml allows
 	@[ -x $(BIN)/uv ] || $(PIP_INSTALL) uv
-	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --upgrade --universal \
-	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  $(EXTRAS:%=--extra %) pyproject.toml --output-file $(LOCK)
-	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --upgrade --universal \
-	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --constraint $(LOCK) \
-	  pyproject.toml docs/site/requirements.in --output-file $(SITE_LOCK)
-	@git --no-pager diff --stat -- $(LOCK) $(SITE_LOCK)
+	@$(UV_COMPILE) $(EXTRAS:%=--extra %) pyproject.toml --output-file $(LOCK)
+	@$(UV_COMPILE) --constraint $(LOCK) pyproject.toml docs/site/requirements.in --output-file $(SITE_LOCK)
+	@$(UV_COMPILE) packaging/requirements.in --output-file packaging/requirements.txt
+	@$(UV_COMPILE) --constraint $(LOCK) --extra compression --extra backup pyproject.toml --output-file packaging/runtime.txt
+	@git --no-pager diff --stat -- $(LOCK) $(SITE_LOCK) packaging
 
 newest:  ## make check and quick with the newest versions instead of the locked ones, in .venv-newest
 	@rm -f .venv-newest/.installed-dev
@@ -276,19 +278,27 @@ native: $(VENV)/.installed-dev  ## build the native module again, and write the 
 	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@$(KRAFTOOL) --version
 
-package: $(VENV)/.installed-dev  ## sdist and wheels into dist/: one with the native module, if Rust is there, one without
+wheel: $(VENV)/.installed-dev $(PACKAGING)/.installed  ## sdist and wheels into dist/, built twice, and tried in empty environments
 	@rm -rf dist build
-	@$(BUILD) . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
-	@KRAFTOOL_PURE=1 $(BUILD) --wheel . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@packaging/wheels.sh
 	@touch dist/.complete
-	@for wheel in dist/*.whl; do echo "$$wheel"; $(BIN)/python -m zipfile --list "$$wheel"; done
-	@tar -tzf dist/*.tar.gz
-
-wheel: package  ## the same, and try each wheel in an empty environment
+	@packaging/again.sh wheels
 	@$(BIN)/python tools/try_wheels.py dist
 
+# Needs root and Debian: mmdebstrap makes the image, and the empty hosts where everything is tried.
+packages: wheel $(PACKAGING)/.tools monitoring  ## all that a release has into dist/, checked, built twice, and tried on hosts with nothing
+	@packaging/check.sh
+	@packaging/program.sh
+	@packaging/image.sh
+	@packaging/deb.sh
+	@packaging/sbom.sh
+	@packaging/audit.sh
+	@packaging/again.sh program image deb
+	@packaging/publish.sh --dry-run
+	@$(BIN)/python tools/try_packages.py dist
+
 clean:  ## remove what make wrote
-	rm -rf $(VENV) .venv-newest build dist *.egg-info $(CRATES)/target decoders/_native.*.so .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-newest $(PACKAGING) build dist *.egg-info $(CRATES)/target decoders/_native.*.so .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf $(SITE_VENV)
 
@@ -309,6 +319,21 @@ $(VENV)/.installed: pyproject.toml $(NATIVE) | $(VENV)/.made
 	@echo 'Installing kraftool and what it needs into $(VENV) (once; under a minute)'
 	@$(PIP_INSTALL) --editable .
 	@$(COMPILED)
+	@touch $@
+
+PACKAGES_PYTHON ?= $(shell for p in /usr/bin/python3 $(PYTHON); do \
+                  $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
+$(PACKAGING)/.installed: packaging/requirements.txt
+	@echo 'Installing what builds packages into $(PACKAGING) (once; half a minute)'
+	@$(PACKAGES_PYTHON) -m venv --clear $(PACKAGING)
+	@$(PACKAGING)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement $<
+	@touch $@
+
+DEBIAN_TOOLS := mmdebstrap skopeo umoci lintian binutils iproute2 libpython3-dev shellcheck
+$(PACKAGING)/.tools: | $(PACKAGING)/.installed
+	@dpkg-query --show $(DEBIAN_TOOLS) >/dev/null 2>&1 || { \
+	  echo 'Installing $(DEBIAN_TOOLS)'; \
+	  apt-get update -qq && apt-get install -qq --no-install-recommends $(DEBIAN_TOOLS) >/dev/null; }
 	@touch $@
 
 # `make LOCK=` installs the newest versions. Python compiles what is imported when it is: pip would

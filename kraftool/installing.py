@@ -20,7 +20,9 @@ _OF_EXTRA = re.compile(r"""extra\s*==\s*["'](?P<extra>[\w-]+)["']""")
 
 def install_hint(extra: str) -> str:
     """Return the command that installs what is missing of an extra, or all of it if that is not
-    known."""
+    known. The program that needs no Python takes nothing in: it says so."""
+    if getattr(sys, "frozen", False):
+        return f"this program has no {extra}: install kraftool[{extra}] into a Python"
     needed = list(_requirements(extra))
     packages = [one for one in needed if not _is_installed(one)] or needed
     if not packages:  # run from a folder, without metadata

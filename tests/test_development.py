@@ -77,7 +77,12 @@ def test_hosted_ci_runs_the_oldest_python() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [".ci/run", ".github/workflows/ci.yml", ".pre-commit-config.yaml"],
+    [
+        ".ci/run",
+        ".github/workflows/ci.yml",
+        ".github/workflows/release.yml",
+        ".pre-commit-config.yaml",
+    ],
 )
 def test_the_make_targets_that_are_called_exist(path: str) -> None:
     targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))

@@ -80,3 +80,12 @@ def test_where_nothing_is_missing_all_of_the_extra_is_named(
     """A package that is too old is there."""
     monkeypatch.setattr(importlib.metadata, "requires", lambda _: ['rich>=14; extra == "serve"'])
     assert install_hint("serve").endswith("-m pip install 'rich>=14'")
+
+
+def test_the_program_that_needs_no_python_takes_nothing_in(
+    prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert (
+        install_hint("arrow") == "this program has no arrow: install kraftool[arrow] into a Python"
+    )

@@ -2,7 +2,7 @@
 
 The packages are built from a copy of the sources, so that nothing stale in build/ is packed and
 the tree of whoever runs the tests stays as it was. CI names with KRAFTOOL_DIST the folder in which
-`make package` makes the same packages beside the tests.
+`make wheel` makes the same packages beside the tests.
 """
 
 import os
@@ -27,7 +27,7 @@ CRATES = ROOT / "decoders" / "native"
 BUILT = ("_native.abi3.so", "_native.pyd")
 PURE = "-py3-none-any.whl"
 COMPLETE = ".complete"
-"""`make package` writes this file last."""
+"""`make wheel` writes this file last."""
 needs_rust = pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust: cargo")
 
 
@@ -153,6 +153,30 @@ def _pure_wheel(source: Path, out: Path, **environment: str) -> tuple[Path, set[
         names = set(archive.namelist())
         (name,) = (name for name in names if name.endswith(".dist-info/WHEEL"))
         return wheel, names, archive.read(name).decode()
+
+
+def test_a_package_of_a_tagged_commit_has_the_version_of_the_tag(
+    source: Path, tmp_path: Path
+) -> None:
+    """The wheel is built from the sdist, in which nothing but its files says the version."""
+    tagged = tmp_path / "tagged"
+    shutil.copytree(source, tagged, symlinks=True)
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    for words in (("init", "-q"), (*author, "commit", "-q", "--allow-empty", "-m", "Release")):
+        subprocess.run(["git", *words], cwd=tagged, check=True)
+    for tag in ("v9.8.7", "v9.8.7rc1", "other"):
+        subprocess.run(["git", "tag", tag], cwd=tagged, check=True)
+    _build("sdist", tagged, tmp_path)
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    assert sdist.name == "kraftool-9.8.7.tar.gz"
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    (unpacked,) = (tmp_path / "unpacked").iterdir()
+    wheel, _, _ = _pure_wheel(unpacked, tmp_path / "wheels", KRAFTOOL_PURE="1")
+    assert wheel.name == "kraftool-9.8.7-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as archive_of_wheel:
+        assert b'__version__ = "9.8.7"\n' in archive_of_wheel.read("kraftool/__init__.py")
+    assert b"9.8.7" not in (tagged / "kraftool/__init__.py").read_bytes()
 
 
 def _without_rust(folder: Path) -> dict[str, str]:

@@ -17,7 +17,10 @@ from typing import Any
 
 MODULE = "k8s.io/kubernetes@v1.31.0"
 _KINDS = {
-    ("", "v1"): ("ConfigMap", "Service", "Pod", "Secret", "ServiceAccount"),
+    ("", "v1"): (
+        *("ConfigMap", "Service", "Pod", "Secret", "ServiceAccount"),
+        "PersistentVolumeClaim",
+    ),
     ("apps", "v1"): ("Deployment", "StatefulSet"),
     ("batch", "v1"): ("Job", "CronJob"),
 }

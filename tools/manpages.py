@@ -40,13 +40,13 @@ def escape(text: str) -> str:
 
 
 def render(
-    node: CommandNode, nodes: Sequence[CommandNode], codes: Sequence[tuple[int, str]], version: str
+    node: CommandNode, nodes: Sequence[CommandNode], codes: Sequence[tuple[int, str]]
 ) -> str:
     """One man page, in the man(7) macros that groff and mandoc share."""
     text = read_help(node.command.help or "")
     lines = [
         f'.\\" Written by tools/manpages.py from the help of `{node.invocation}`: {MEND}',
-        f'.TH "{escape(node.page.upper())}" 1 "" "{PROGRAM} {version}" "{PROGRAM} manual"',
+        f'.TH "{escape(node.page.upper())}" 1 "" "{PROGRAM}" "{PROGRAM} manual"',
         ".nh",
         ".ad l",
         ".SH NAME",
@@ -84,10 +84,10 @@ def render(
     return "\n".join(lines) + "\n"
 
 
-def pages(command: Any, codes: Sequence[tuple[int, str]], version: str) -> dict[str, str]:
+def pages(command: Any, codes: Sequence[tuple[int, str]]) -> dict[str, str]:
     """Every page by its file name."""
     nodes = list(walk(command))
-    return {f"{node.page}.1": render(node, nodes, codes, version) for node in nodes}
+    return {f"{node.page}.1": render(node, nodes, codes) for node in nodes}
 
 
 def _as_name(summary: str) -> str:
@@ -163,12 +163,11 @@ def _environment(parameters: Iterable[Any]) -> Iterator[tuple[str, str]]:
 def _wanted() -> dict[str, str]:
     from typer.main import get_command
 
-    from kraftool import __version__
     from kraftool.commands.app import app
     from kraftool.commands.exit_code import ExitCode
 
     codes = [(code.value, code.meaning) for code in ExitCode]
-    return pages(get_command(app), codes, __version__)
+    return pages(get_command(app), codes)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -25,7 +25,7 @@ from kraftool.watching.task import StoppedError, Task
 T = TypeVar("T")
 
 _CHILD = (
-    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer);"
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer) or sys.path;"
     " from kraftool.watching.child_process import child; child()"
 )
 _NICE = 5
@@ -55,7 +55,9 @@ def apart(function: Callable[..., T], *arguments: object, task: Task) -> T:
     watching.start()
     try:
         with suppress(BrokenPipeError):  # it has ended already; what it told counts
-            for message in (sys.path, (function, arguments)):
+            # The program that needs no Python unpacks itself for the child, which knows where to.
+            path = [] if getattr(sys, "frozen", False) else sys.path
+            for message in (path, (function, arguments)):
                 process.stdin.write(pickle.dumps(message))
             process.stdin.close()
         result: T = _listen(process.stdout, task)

@@ -350,7 +350,7 @@ def test_the_man_pages_are_fresh() -> None:
 
 
 def test_each_command_has_a_page_with_all_sections() -> None:
-    made = pages(get_command(app), [(0, "Fine.")], "1.0")
+    made = pages(get_command(app), [(0, "Fine.")])
     assert set(made) == {f"{node.page}.1" for node in NODES}
     for name, page in made.items():
         for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "EXAMPLES"):
@@ -361,7 +361,7 @@ def test_man_pages_name_what_to_give_and_no_type_of_python() -> None:
     typed = {"int", "float", "str", "int range", "float range", "path"}
     odd = [
         (name, place)
-        for name, page in pages(get_command(app), [(0, "Fine.")], "1.0").items()
+        for name, page in pages(get_command(app), [(0, "Fine.")]).items()
         for place in re.findall(r"\\fI(.+?)\\fR", page)
         if place in typed or "[[" in place or "u2026]]" in place
     ]

@@ -6,6 +6,7 @@ The other process imports the functions below by the name of this file.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from kraftool.decoders.errors import KraftoolError
 from kraftool.watching.child_process import apart
 from kraftool.watching.task import StoppedError, Task
+from tests.support.places import ROOT
 
 
 def _pid(task: Task) -> int:
@@ -46,6 +48,16 @@ def _silent(path: str, task: Task) -> None:
 
 
 def test_it_runs_elsewhere() -> None:
+    assert apart(_pid, task=Task()) != os.getpid()
+
+
+def test_the_program_that_needs_no_python_keeps_the_path_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It unpacks itself again there: what this process imports from is in another folder."""
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr(sys, "path", ["/nowhere"])
     assert apart(_pid, task=Task()) != os.getpid()
 
 

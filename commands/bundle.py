@@ -76,9 +76,9 @@ def bundle(
     the nodes. One node is case.zip:node-1, and a file of it case.zip:node-1/PATH. A plan of
     recover plan case.zip can be applied on the hosts.
 
-    Secrets are masked: SCRAM keys, values of configs and settings that are not known to be
-    harmless, and passwords in server logs as far as their names show them. Names of topics, users
-    and hosts are not masked. Only the owner can read the file.
+    Secrets are masked: SCRAM keys, and values of configs and settings that are not known to be
+    harmless. A line of a server log ends where it names a password, a key or a token. Names of
+    topics, users and hosts are not masked. Only the owner can read the file.
 
     The nodes need a shell and tar, but not kraftool. The settings that may be secret do not leave
     the node. Nothing is changed or locked there, and a running Kafka is not disturbed. Exits 4 if

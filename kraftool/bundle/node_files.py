@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from kraftool.bundle.masking import Masks, masked_log
-from kraftool.bundle.text_masking import masked_words
+from kraftool.bundle.text_masking import masked_small_file
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect, kind_by_name
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, parse_segment_name
@@ -22,6 +23,7 @@ from kraftool.storage.source import FileSource
 
 _LOGS = (FileKind.LOG, FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT)
 _SMALL = 1 << 20
+_TEXT = re.compile(rb"[\x20-\x7e]{6,}")
 _CHUNK = 1 << 20
 
 
@@ -125,11 +127,11 @@ def _write_masked(file: CopiedFile, source: FileSource, out: IO[bytes], masks: M
         return file.size
     if kind in _BINARY:
         is_sound = _is_sound(file.here)
-        return _copied(source, out) if is_sound else _masked_whole(source, out, masks)
+        return _copied(source, out) if is_sound else _masked_texts(source, out, masks)
     if file.size <= _SMALL:
         data = source.read_at(0, file.size)
         is_raw = kind is FileKind.OFFSET_CHECKPOINT and _is_sound(file.here)
-        shown = data if is_raw else masked_words(data, kind)
+        shown = data if is_raw else masked_small_file(data, kind)
         out.write(shown)
         return sum(before != after for before, after in zip(data, shown, strict=True))
     return _masked_whole(source, out, masks)
@@ -160,6 +162,16 @@ def _copied(source: FileSource, out: IO[bytes]) -> int:
     for chunk in _chunks(source):
         out.write(chunk)
     return 0
+
+
+def _masked_texts(source: FileSource, out: IO[bytes], masks: Masks) -> int:
+    """Write a damaged file of numbers without the texts that it never has."""
+    masked = 0
+    for chunk in _chunks(source):
+        shown = _TEXT.sub(lambda text: masks.of(text[0]), chunk)
+        out.write(shown)
+        masked += sum(map(len, _TEXT.findall(chunk)))
+    return masked
 
 
 def _masked_whole(source: FileSource, out: IO[bytes], masks: Masks) -> int:

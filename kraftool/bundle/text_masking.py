@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
 
 from kraftool.decoders import properties
 from kraftool.decoders.kinds import FileKind
@@ -121,47 +122,56 @@ def _without_secret(line: bytes) -> tuple[bytes, bool]:
 
 
 _KEYS = frozenset(
-    rb"""nodeId directoryId isLastResort processId startedAt quorumStateSha256 quorumStateTime
-    clusterId leaderId leaderEpoch votedId votedDirectoryId appliedOffset currentVoters
-    voterId data_version version topic_id broker.id node.id cluster.id directory.id uuid
-    null true false UTC GMT CET CEST EST EDT PST PDT Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May
-    Jun Jul Aug Sep Oct Nov Dec __cluster_metadata __consumer_offsets __transaction_state
-    __share_group_state""".split()
+    rb"""clusterId leaderId leaderEpoch votedId votedDirectoryId appliedOffset currentVoters
+    voterId data_version version topic_id null true false nodeId directoryId isLastResort processId
+    startedAt quorumStateSha256 quorumStateTime __cluster_metadata __consumer_offsets
+    __transaction_state __share_group_state""".split()
 )
-_WORD = re.compile(rb"[^\s\"'{}\[\]:,=#;]+")
-_NUMBER_OR_ID = re.compile(rb"-?\d{1,20}|[A-Za-z0-9_-]{22}")
-_OF_WITNESS = re.compile(rb"[0-9a-f]{64}|\d{4}-\d\d-\d\dT\d\d|\d\d\+\d\d")
-_ID_LINE = re.compile(rb"cluster\.id=[\w-]{1,64}\r?")
-_LETTERS = bytes.maketrans(
+"""The words of Kafka's small files."""
+_META_KEYS = (b"version", b"broker.id", b"node.id", b"cluster.id", b"directory.id", b"#")
+_PARTS = frozenset(part for key in _KEYS for part in re.findall(rb"[A-Za-z]{4,}", key))
+_ID = re.compile(rb"(?<![\w-])[A-Za-z0-9_-]{22}(?![\w-])|(?<![\w-])[0-9a-f]{64}(?![\w-])")
+_RUN = re.compile(rb"[A-Za-z]{4,}")
+_CLASSES = bytes.maketrans(
     bytes(range(256)),
     bytes(
-        b"x"[0] if chr(byte).isalpha() or byte > 126 else b"0"[0] if chr(byte).isdigit() else byte
-        for byte in range(256)
-    ),
+        ord("x") if chr(byte).isalpha() else ord("0") if chr(byte).isdigit() else byte
+        for byte in range(128)
+    )
+    + bytes(range(128, 256)),
 )
+_LONGEST_META_LINE = 128
+_NEAR = 0.75
+"""So alike is a word that lost or changed one letter in four, or a bit in each."""
 
 
-def masked_words(data: bytes, kind: FileKind) -> bytes:
-    """A small text file of Kafka with other words in the place of those that it never has.
+def masked_small_file(data: bytes, kind: FileKind) -> bytes:
+    """A small text file of Kafka, masked if it has words that Kafka does not write.
 
-    Damage stays where it is: sizes, lines, braces and the beginnings of known words are kept.
+    Damaged words stay as they are, since what is wrong with the file is in them. Of a masked file
+    sizes, lines and braces stay.
     """
     if kind is FileKind.META_PROPERTIES:
-        return b"\n".join(
-            line if _ID_LINE.fullmatch(line) else _WORD.sub(_known_word, line)
-            for line in data.split(b"\n")
-        )
-    if kind is FileKind.WITNESS:
-        return _WORD.sub(
-            lambda word: word[0] if _OF_WITNESS.fullmatch(word[0]) else _known_word(word), data
-        )
-    return _WORD.sub(_known_word, data)
+        return b"\n".join(map(_masked_meta_line, data.split(b"\n")))
+    return data if _is_kafkas(data) else data.translate(_CLASSES)
 
 
-def _known_word(match: re.Match[bytes]) -> bytes:
-    word = match[0]
-    if word in _KEYS or _NUMBER_OR_ID.fullmatch(word):
-        return word
-    if any(key.startswith(word) for key in _KEYS):
-        return word
-    return word.translate(_LETTERS)
+def _masked_meta_line(line: bytes) -> bytes:
+    key, separator, value = line.partition(b"=")
+    if len(line) <= _LONGEST_META_LINE and (
+        (key.startswith(b"#") and not separator) or any(_is_near(key, one) for one in _META_KEYS)
+    ):
+        return line
+    return key + separator + value.translate(_CLASSES) if separator else line.translate(_CLASSES)
+
+
+def _is_kafkas(data: bytes) -> bool:
+    """True if all words are Kafka's, or look like damaged ones of them."""
+    return all(
+        any(run in part or _is_near(run, part) for part in _PARTS)
+        for run in _RUN.findall(_ID.sub(b"", data))
+    )
+
+
+def _is_near(word: bytes, other: bytes) -> bool:
+    return SequenceMatcher(None, word, other, autojunk=False).ratio() >= _NEAR

@@ -139,8 +139,11 @@ def _findings(path: Path, prefixes: Sequence[str]) -> Iterator[tuple[object, ...
 
 
 def _damage(data: Path, chance: random.Random) -> None:
-    files = sorted((*data.glob(f"{PARTITION}/*.log"), *data.glob("**/*.checkpoint")))
-    file = chance.choice(files)
+    logs = sorted((*data.glob(f"{PARTITION}/*.log"), *data.glob("**/*.checkpoint")))
+    small = sorted((*data.glob(f"{PARTITION}/*"), data / "meta.properties"))
+    file = chance.choice(
+        logs if chance.random() < 0.7 else [each for each in small if each.stat().st_size]
+    )
     content = bytearray(file.read_bytes())
     at, size = chance.randrange(len(content)), chance.choice((1, 4, 64, 1000))
     match chance.choice(("bit", "cut", "zeros", "noise", "doubled", "lost", "head")):

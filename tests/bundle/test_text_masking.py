@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from kraftool.bundle.text_masking import is_text, masked_lines, masked_settings, masked_words
+from kraftool.bundle.text_masking import is_text, masked_lines, masked_settings, masked_small_file
 from kraftool.decoders.kinds import FileKind
 
 
@@ -113,17 +113,19 @@ def test_a_packed_log_is_no_text() -> None:
     ],
 )
 def test_words_of_kafka_stay_and_others_keep_their_length(kept: bytes) -> None:
-    assert masked_words(kept, FileKind.QUORUM_STATE) == kept
-    shown = masked_words(kept + b" password=CANARY-12", FileKind.QUORUM_STATE)
-    assert shown == kept + b" xxxxxxxx=xxxxxx-00"
+    assert masked_small_file(kept, FileKind.QUORUM_STATE) == kept
+    damaged = kept.replace(b"leader", b"leaver").replace(b"topic", b"to\x90ic")
+    assert masked_small_file(damaged, FileKind.QUORUM_STATE) == damaged
+    shown = masked_small_file(kept + b" password=CANARY-12", FileKind.QUORUM_STATE)
+    assert shown.endswith(b" xxxxxxxx=xxxxxx-00")
+    assert len(shown) == len(kept) + 19
 
 
 def test_the_ids_of_meta_properties_stay() -> None:
-    kept = b"#\n#Tue Dec 01 09:00:00 UTC 2026\ncluster.id=my-cluster\nnode.id=3\nversion=1\n"
-    assert masked_words(kept, FileKind.META_PROPERTIES) == kept
-    shown = masked_words(kept + b"ssl.key.password=CANARY\n", FileKind.META_PROPERTIES)
-    assert b"CANARY" not in shown
-    assert len(shown) == len(kept) + 24
+    kept = b"#\n#Tue Dec 01 09:00:00 UTC 2026\ncluster.id=my-cluster\nnodf.id=3\nversion=1\n"
+    assert masked_small_file(kept, FileKind.META_PROPERTIES) == kept
+    shown = masked_small_file(kept + b"ssl.key.password=CANARY\n", FileKind.META_PROPERTIES)
+    assert shown == kept + b"ssl.key.password=xxxxxx\n"
 
 
 def test_other_lines_stay() -> None:

@@ -15,6 +15,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from tests.support.places import ROOT
+from tools.install_lines import LINES, switched
 from tools.release_notes import notes
 from tools.sbom_crates import crates
 
@@ -157,3 +158,13 @@ def test_the_program_answers_as_the_python_that_kraftool_starts(
     )
     assert done.stdout.startswith(shown)
     assert "LD_LIBRARY_PATH" not in done.stdout
+
+
+@pytest.mark.parametrize("document", LINES)
+def test_one_variable_of_the_build_switches_the_lines_that_install_kraftool(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    with_index = switched(text, LINES[document])
+    for of_files, of_index in LINES[document]:
+        assert of_files not in with_index
+        assert of_index in with_index
+    assert len(with_index.splitlines()) == len(text.splitlines())

@@ -24,10 +24,8 @@ LINES = {
     ),
     "docs/install.md": (
         (
-            "Nothing is in a package index yet: take a file of a release, or build the files in a"
-            " checkout.",
-            "Take it from the package index, take a file of a release, or build the files in a"
-            " checkout.",
+            "Nothing is in a package index yet: take a file of a release,",
+            "Take it from the package index, take a file of a release,",
         ),
         (f"pipx install {_WHEEL}", "pipx install kraftool"),
         (f"uv tool install {_WHEEL}", "uv tool install kraftool"),

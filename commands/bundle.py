@@ -15,7 +15,8 @@ from kraftool.commands.quorum_options import Bootstrap, CommandConfig, LiveOptio
 from kraftool.commands.remote_nodes import local_nodes
 from kraftool.commands.remote_options import RemoteOptions, refuse_mixed, remote_nodes
 from kraftool.commands.remote_script import BundleWish
-from kraftool.storage.bundle_names import ODD, SUFFIX, bundle_place
+from kraftool.decoders.shown_names import ODD
+from kraftool.storage.bundle_names import SUFFIX, bundle_place
 
 if TYPE_CHECKING:
     from kraftool.bundle.contents import BundleContents, NotHad

@@ -13,8 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.shown_names import show_as
-from kraftool.storage.bundle_names import ODD
+from kraftool.decoders.shown_names import ODD, show_as
 from kraftool.storage.ending import ending_in_order
 from kraftool.storage.node_copy import (
     DirectoriesOf,

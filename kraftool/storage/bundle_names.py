@@ -6,12 +6,9 @@ Every command imports it. What is in a bundle is read by `bundle_files.py`.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 
 SUFFIX = ".zip"
-ODD = re.compile(r"[^\w./~+@:,-]")
-"""A character that a shell or JSON would have to quote, in the name of a bundle."""
 
 
 def bundle_place(path: str) -> tuple[str, str] | None:

@@ -51,13 +51,17 @@ def fuzz(
     steps: int = STEPS,
     seconds: float | None = None,
     fewest_requests: int = 0,
+    wanted: frozenset[str] = frozenset(),
     most_failures: int = 3,
 ) -> ControllerTally:
-    """Run trials until the time is up, but not before so many requests."""
+    """Run trials until the time is up, but not before so many requests, and not before all that is
+    `wanted` was seen; for that at most ten times as many requests are made."""
     tally = ControllerTally()
     end = time.monotonic() + seconds if seconds is not None else None
     for seed in seeds:
-        if end is not None and time.monotonic() > end and tally.requests >= fewest_requests:
+        has_all = wanted <= tally.seen.keys() or tally.requests >= 10 * fewest_requests
+        is_enough = tally.requests >= fewest_requests and has_all
+        if end is not None and time.monotonic() > end and is_enough:
             break
         result = run_seed(kafka, release, seed, steps)
         tally.trials += 1

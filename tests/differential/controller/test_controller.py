@@ -60,6 +60,7 @@ def test_random_requests_show_no_difference(version: str, tmp_path: Path) -> Non
             itertools.count(),
             seconds=SECONDS[version],
             fewest_requests=FEWEST_REQUESTS,
+            wanted=frozenset(ALWAYS_SEEN),
         )
     assert not tally.failures, "\n".join(tally.failures)
     assert not ALWAYS_SEEN - {*tally.seen}, tally.summary()

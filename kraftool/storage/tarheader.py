@@ -37,6 +37,9 @@ KIND_WORDS = {
 
 # No file system holds more; what claims more is damage.
 _LARGEST = 1 << 62
+# A time beyond what 64 bits of nanoseconds hold (1677 to 2262) counts as none. It costs no file:
+# nothing is judged by it, but neither a file system nor a column could hold it.
+_LATEST = (1 << 63) // 10**9 - 1
 _MOST_SPARSE_PIECES = 100_000
 
 Pieces = tuple[tuple[int, int], ...]
@@ -44,7 +47,10 @@ Pieces = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TarHeader:
-    """One header block. `sparse` lists (offset, size) of the pieces that are stored."""
+    """One header block. `sparse` lists (offset, size) of the pieces that are stored.
+
+    `mtime` is 0 where the block has none that can be true.
+    """
 
     name: str
     size: int
@@ -93,12 +99,13 @@ def parse_header(block: bytes, position: int) -> TarHeader:
         sparse = _sparse_pieces(block[386:482], position + 386)
         continues, real_size = block[482] != 0, number(483, 495, "realsize")
     size = number(124, 136, "size")
+    mtime = _number(block[136:148], position + 136, "mtime", signed=True)
     if kind in _REGULAR_KINDS:
         kind = REGULAR
     return TarHeader(
         name=name,
         size=0 if kind in WITHOUT_DATA else size,
-        mtime=_number(block[136:148], position + 136, "mtime", signed=True),
+        mtime=mtime if abs(mtime) <= _LATEST else 0,
         kind=kind,
         link_name=text(_until_nul(block[157:257])),
         sparse=sparse,
@@ -147,11 +154,13 @@ def pax_number(value: bytes, key: str, position: int) -> int:
 
 
 def pax_time_ns(value: bytes) -> int | None:
-    """Seconds with a fraction, as nanoseconds; None for what is no such number."""
+    """Seconds with a fraction, as nanoseconds; None for what is no time that can be true."""
     seconds, _, fraction = value.partition(b".")
     negative = seconds.startswith(b"-")
     digits = seconds.removeprefix(b"-")
-    if not digits.isdigit() or len(digits) > 12 or (fraction and not fraction.isdigit()):
+    if not digits.isdigit() or len(digits) > 12 or int(digits) > _LATEST:
+        return None
+    if fraction and not fraction.isdigit():
         return None
     nanoseconds = int(digits) * 10**9 + int(fraction[:9].ljust(9, b"0"))
     return -nanoseconds if negative else nanoseconds
@@ -212,7 +221,7 @@ def _number(raw: bytes, position: int, path: str, *, signed: bool = False) -> in
                 "not an octal number", position=position, path=path, found=repr(raw)[2:-1]
             )
         value = int(digits or b"0", 8)
-    if value > _LARGEST or (value < 0 and not signed):
+    if not signed and not 0 <= value <= _LARGEST:
         raise DecodeError(
             "not a number that can be true", position=position, path=path, found=str(value)
         )

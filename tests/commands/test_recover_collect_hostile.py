@@ -13,7 +13,6 @@ import socket
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -121,9 +120,7 @@ def test_the_base_256_form_of_a_time_that_no_file_can_have_is_no_problem(
     kraftool: Run, sent: Path
 ) -> None:
     stream = remote_cases.with_long_mtime(remote_cases.tar_stream(FILES))
-    code, reason, _ = collect(kraftool, sent, remote_cases.head(FILES) + stream)
-    assert code == 3
-    assert "damaged" in reason
+    assert collect(kraftool, sent, remote_cases.head(FILES) + stream)[:2] == (0, "")
 
 
 def test_a_file_with_two_names_arrives_under_both(kraftool: Run, sent: Path) -> None:
@@ -379,7 +376,8 @@ def test_a_folder_with_a_slash_at_its_end_is_named_without(
 
 
 def test_mutated_streams_heads_and_lists_of_pods_cost_only_their_own(tmp_path: Path) -> None:
-    counts = remote_checks.run(seed=Random().randrange(1 << 32), cases=96, folder=tmp_path)
+    """`make soak` tries other seeds; this one once met a time that no file can have."""
+    counts = remote_checks.run(seed=2069365626, cases=96, folder=tmp_path)
     assert counts["failed"] > 0
     assert counts["lists of pods"] == 96
 

@@ -33,12 +33,12 @@ def tar(
 
 
 def header(name: str, kind: bytes, size: int, **fields: bytes) -> bytes:
-    """A header block with any size field at all."""
+    """A header block with any size and any time at all."""
     block = bytearray(BLOCK)
     block[0 : len(name)] = name.encode()
     block[100:108] = b"0000644\0"
     block[124:136] = fields.get("raw_size", b"%011o\0" % size)
-    block[136:148] = b"%011o\0" % 0
+    block[136:148] = fields.get("raw_mtime", b"%011o\0" % 0)
     block[156:157] = kind
     block[257:265] = b"ustar\x0000"
     block[148:156] = b" " * 8

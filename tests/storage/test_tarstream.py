@@ -51,6 +51,40 @@ def test_an_entry_carries_what_the_archive_says_of_it() -> None:
     assert entry.mtime_ns == 1_700_000_000 * 10**9
 
 
+@pytest.mark.parametrize(
+    ("mtime", "seconds"),
+    [
+        (b"\xff" * 12, -1),
+        (b"\xff" * 8 + b"\0" * 4, -(1 << 32)),
+        (b"\xff" * 7 + b"\0" * 5, None),
+        (b"\xff" + b"\0" * 11, None),
+        (b"\x80" + b"\0" * 6 + b"\1" + b"\0" * 4, 1 << 32),
+        (b"\x80" + b"\xff" * 11, None),
+    ],
+)
+def test_a_time_that_no_file_can_have_costs_no_file(mtime: bytes, seconds: int | None) -> None:
+    """Of the base-256 times, those count that 64 bits of nanoseconds hold, as columns have them."""
+    name = f"{PARTITION}/quorum-state"
+    data = header(name, b"0", 2, raw_mtime=mtime) + padded(b"{}") + END
+    entry = next(stream(data).entries())
+    assert isinstance(entry, Entry)
+    assert entry.mtime_ns == (0 if seconds is None else seconds * 10**9)
+    with entry.open() as source:
+        assert source.read_at(0, 10) == b"{}"
+
+
+@pytest.mark.parametrize("seconds", [1 << 33, -(1 << 33), 1 << 34, -(1 << 34), 999_999_999_999])
+def test_a_pax_time_that_no_file_can_have_counts_as_none(seconds: int) -> None:
+    line = b" mtime=%d.5\n" % seconds
+    record = b"%d" % (len(line) + 2) + line
+    data = header("pax", b"x", len(record)) + padded(record)
+    data += header(f"{PARTITION}/quorum-state", b"0", 2) + padded(b"{}") + END
+    (entry,) = stream(data).entries()
+    assert isinstance(entry, Entry)
+    half = 500_000_000 if seconds > 0 else -500_000_000
+    assert entry.mtime_ns == (seconds * 10**9 + half if abs(seconds) == 1 << 33 else 0)
+
+
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_long_names_come_whole_in_every_form(form: int) -> None:
     # ustar splits a name at a slash, and has room for 155 and 100 bytes.

@@ -25,11 +25,9 @@ from kraftool.storage.entry import EntryProblem, Severity
 from kraftool.storage.inflate import SourceFeed
 from kraftool.storage.node_copy import complete, copy_below, locked_as_there
 from kraftool.storage.paths import directories_of
-from kraftool.storage.source import FileSource
+from kraftool.storage.source import FileSource, chunks_of
 from kraftool.storage.tarmember import PassingSource
 from kraftool.storage.tarstream import TarStream
-
-_CHUNK = 1 << 20
 
 
 def survey_copy(
@@ -105,10 +103,8 @@ def _unpack(file: Path, head: RemoteHead, root: str) -> None:
 
 def _write(source: PassingSource, target: str) -> None:
     with open(target, "wb") as out:
-        at = 0
-        while data := source.read_at(at, _CHUNK):
-            out.write(data)
-            at += len(data)
+        for chunk in chunks_of(source):
+            out.write(chunk)
 
 
 def _link(existing: str, target: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -44,7 +44,7 @@ from kraftool.storage import age
 from kraftool.storage.backup_files import KIND, MANIFEST, BackupFiles, temporary_file
 from kraftool.storage.paths import Location
 from kraftool.storage.snapshots import frame_of
-from kraftool.storage.source import CHUNK
+from kraftool.storage.source import CHUNK, chunks_of
 
 
 class NotWholeError(KraftoolError):
@@ -227,7 +227,7 @@ def _written(
     files: BackupFiles, path: str, content: IO[bytes], end: OffsetAndEpoch
 ) -> BackupCheckpoint:
     """Write a file, and read it back. Raises KraftoolError where the two differ."""
-    written = digest(lambda position: content.read(CHUNK))
+    written = digest(iter(lambda: content.read(CHUNK), b""))
     content.seek(0)
     files.write(path, content)
     if digest_of(files, path) != written:
@@ -243,16 +243,16 @@ def _written(
 def digest_of(files: BackupFiles, path: str) -> tuple[str, int]:
     """The SHA-256 of a file and its size. Raises KraftoolError where it cannot be read."""
     with files.open(path) as source:
-        return digest(lambda position: source.read_at(position, CHUNK))
+        return digest(chunks_of(source))
 
 
-def digest(chunk_at: Callable[[int], bytes]) -> tuple[str, int]:
+def digest(chunks: Iterable[bytes]) -> tuple[str, int]:
     """The SHA-256 of what comes in chunks, and its size."""
-    made, position = hashlib.sha256(), 0
-    while chunk := chunk_at(position):
+    made, size = hashlib.sha256(), 0
+    for chunk in chunks:
         made.update(chunk)
-        position += len(chunk)
-    return made.hexdigest(), position
+        size += len(chunk)
+    return made.hexdigest(), size
 
 
 def _manifest(

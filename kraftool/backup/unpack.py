@@ -22,7 +22,7 @@ from kraftool.storage.entry import Entry
 from kraftool.storage.files import Files, replace
 from kraftool.storage.random_ids import random_uuid
 from kraftool.storage.snapshots import PartFile
-from kraftool.storage.source import CHUNK
+from kraftool.storage.source import chunks_of
 
 
 def unpack(files: BackupFiles, manifest: Manifest, folder: str, node_id: int, now_ms: int) -> None:
@@ -51,7 +51,7 @@ def _write(manifest: Manifest, checkpoint: Entry, folder: str, node_id: int, now
     part = PartFile(disk, partition, OffsetAndEpoch(own.offset, own.epoch))
     try:
         with checkpoint.open() as source:
-            while chunk := source.read_at(part.size, CHUNK):
+            for chunk in chunks_of(source):
                 part.append(chunk)
     except BaseException:
         part.delete()

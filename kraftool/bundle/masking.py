@@ -23,11 +23,10 @@ from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk
 from kraftool.reports.explain.log import explain_item
 from kraftool.reports.explain.rows import ExplainRequest, Row
-from kraftool.storage.source import ByteSource
+from kraftool.storage.source import ByteSource, chunks_of
 
 _ALL = ExplainRequest(units=0)
 _CRC = slice(CRC_START - 4, CRC_START)
-_CHUNK = 1 << 20
 _OPEN_KEYS = frozenset(
     key
     for key in range(0x80)  # a varint of one byte
@@ -63,10 +62,9 @@ def masked_log(source: ByteSource, out: IO[bytes], masks: Masks) -> int:
                 out.write(data)
             masked += sum(end - start for start, end in secrets)
             position = piece.position + piece.size
-    while chunk := source.read_at(position, _CHUNK):  # nothing that a walk passes over
+    for chunk in chunks_of(source, position):  # nothing that a walk passes over
         out.write(masks.of(chunk))
         masked += len(chunk)
-        position += len(chunk)
     return masked
 
 
@@ -115,11 +113,11 @@ def _with_masks(
     if not secrets:
         if isinstance(item, RecordBatch):
             return (item.data,)
-        return _read(source, item.position, item.position + item.size)
+        return chunks_of(source, item.position, item.position + item.size)
     first = secrets[0][0]
     if isinstance(item, Faulty) and item.batch is None and first < item.position + HEADER_SIZE:
         return _masked_pieces(source, item.position, item.position + item.size, secrets, masks)
-    old = b"".join(_read(source, item.position, item.position + item.size))
+    old = b"".join(chunks_of(source, item.position, item.position + item.size))
     new = bytearray(old)
     for start, end in secrets:
         place = slice(start - item.position, end - item.position)
@@ -136,17 +134,8 @@ def _masked_pieces(
 ) -> Iterator[bytes]:
     """Yield what is no batch piece by piece: it may be as long as the file."""
     for start, end in secrets:
-        yield from _read(source, position, start)
-        for chunk in _read(source, start, end):
+        yield from chunks_of(source, position, start)
+        for chunk in chunks_of(source, start, end):
             yield masks.of(chunk)
         position = end
-    yield from _read(source, position, stop)
-
-
-def _read(source: ByteSource, position: int, stop: int) -> Iterator[bytes]:
-    while position < stop:
-        chunk = source.read_at(position, min(_CHUNK, stop - position))
-        if not chunk:
-            return
-        yield chunk
-        position += len(chunk)
+    yield from chunks_of(source, position, stop)

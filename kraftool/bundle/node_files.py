@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -19,12 +19,11 @@ from kraftool.storage.directory import file_entry
 from kraftool.storage.files import Files
 from kraftool.storage.repair_journal import FOLDER, entries_at
 from kraftool.storage.repair_journal import NAME as JOURNAL
-from kraftool.storage.source import FileSource
+from kraftool.storage.source import FileSource, chunks_of
 
 _LOGS = (FileKind.LOG, FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT)
 _SMALL = 1 << 20
 _TEXT = re.compile(rb"[\x20-\x7e]{6,}")
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +158,7 @@ def _is_sound(path: str) -> bool:
 
 
 def _copied(source: FileSource, out: IO[bytes]) -> int:
-    for chunk in _chunks(source):
+    for chunk in chunks_of(source):
         out.write(chunk)
     return 0
 
@@ -167,7 +166,7 @@ def _copied(source: FileSource, out: IO[bytes]) -> int:
 def _masked_texts(source: FileSource, out: IO[bytes], masks: Masks) -> int:
     """Write a damaged file of numbers without the texts that it never has."""
     masked = 0
-    for chunk in _chunks(source):
+    for chunk in chunks_of(source):
         shown = _TEXT.sub(lambda text: masks.of(text[0]), chunk)
         out.write(shown)
         masked += sum(map(len, _TEXT.findall(chunk)))
@@ -176,14 +175,7 @@ def _masked_texts(source: FileSource, out: IO[bytes], masks: Masks) -> int:
 
 def _masked_whole(source: FileSource, out: IO[bytes], masks: Masks) -> int:
     masked = 0
-    for chunk in _chunks(source):
+    for chunk in chunks_of(source):
         out.write(masks.of(chunk))
         masked += len(chunk)
     return masked
-
-
-def _chunks(source: FileSource) -> Iterator[bytes]:
-    position = 0
-    while chunk := source.read_at(position, _CHUNK):
-        yield chunk
-        position += len(chunk)

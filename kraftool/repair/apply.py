@@ -20,7 +20,6 @@ from kraftool.repair.disk import (
     DataDirectory,
     Owner,
     RepairRefused,
-    fingerprint_of,
     hint_for,
     reading,
 )
@@ -35,6 +34,7 @@ from kraftool.repair.edits import (
     is_index,
     sources_needed,
 )
+from kraftool.repair.fingerprints import fingerprint_of
 from kraftool.repair.hosts import host_for
 from kraftool.repair.originals import DirectoryBeforePlan
 from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Plan

@@ -9,15 +9,17 @@ has its own name there, so that a person can put it back by hand.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair.disk import CHUNK, DataDirectory, Owner, RepairRefused, fingerprint_of
+from kraftool.repair.disk import DataDirectory, Owner, RepairRefused
+from kraftool.repair.fingerprints import fingerprint_of
 from kraftool.repair.plan import SHORT_ID, Fingerprint
 from kraftool.repair.plan_file import PlanFile
 from kraftool.storage import repair_journal as journal
 from kraftool.storage.files import Files, OpenFile
 from kraftool.storage.repair_journal import Journal
+from kraftool.storage.source import chunks_of
 
 FOLDER = journal.FOLDER
 PLAN = "plan.yaml"
@@ -97,7 +99,7 @@ class Backup:
         if original is None:
             raise RepairRefused(f"{self._directory.at(target)} is gone")
         try:
-            self._write(path, _chunks(original))
+            self._write(path, chunks_of(original))
         finally:
             original.close()
         fingerprint = self.fingerprint("old", target)
@@ -113,7 +115,7 @@ class Backup:
         """Make a copy of the original that can take the target's name."""
         with_original = self._files.open_itself(self._at("old", target))
         try:
-            self._write(self._at("back", target), _chunks(with_original), owner)
+            self._write(self._at("back", target), chunks_of(with_original), owner)
         finally:
             with_original.close()
         if self.fingerprint("back", target) != wanted:
@@ -196,10 +198,3 @@ def backups(directory: DataDirectory) -> list[Backup]:
 def backup_of(directory: DataDirectory, plan_id: str) -> Backup:
     """The folder of one plan, whether it is there or not."""
     return Backup(directory, plan_id[:SHORT_ID])
-
-
-def _chunks(file: OpenFile) -> Iterator[bytes]:
-    at = 0
-    while data := file.read_at(at, CHUNK):
-        yield data
-        at += len(data)

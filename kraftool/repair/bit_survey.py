@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from kraftool.decoders.bit_flip import ExpectedBatch, flipped_bit
 from kraftool.decoders.names import parse_checkpoint_name, write_segment_name
 from kraftool.decoders.walk import Faulty, Walk, WalkState
-from kraftool.repair.fingerprints import whole_fingerprint
+from kraftool.repair.fingerprints import fingerprint_of
 from kraftool.repair.flipped_bit import FlippedBit
 from kraftool.repair.log_survey import SegmentFile, survey_log
 from kraftool.repair.plan import Edit
@@ -45,7 +45,7 @@ def flipped_files(
         if not own or before is None:
             continue
         with _patched(name, by_name[name].open, own)() as source:
-            after = whole_fingerprint(source)
+            after = fingerprint_of(source)
         flipped.append(flipped_edit(before.target, before.fingerprint, after, own))
     return tuple(flipped)
 

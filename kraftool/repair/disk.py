@@ -7,7 +7,6 @@ It hashes, and refuses to change anything.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import pwd
 import stat
@@ -19,12 +18,12 @@ from kraftool.decoders import meta_properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import CHECKPOINT_SUFFIX, META_PROPERTIES, METADATA_FOLDER
 from kraftool.repair.document import DocumentError
+from kraftool.repair.fingerprints import fingerprint_of
 from kraftool.repair.plan import DirectoryIdentity, Fingerprint
 from kraftool.repair.plan_file import PlanFile, PlanFileKind, target_of
 from kraftool.storage.files import Files, OpenFile, read_whole
 from kraftool.storage.lock_taking import LOCK
 
-CHUNK = 1 << 20
 _TELLING = (PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT, PlanFileKind.QUORUM_STATE)
 """What a running node changes of its metadata partition as the quorum moves on."""
 _META = PlanFile(kind=PlanFileKind.META_PROPERTIES, name=META_PROPERTIES)
@@ -256,25 +255,6 @@ def _owner_of(path: str | None) -> str:
 
 def _word(status: os.stat_result) -> str:
     return "a link" if stat.S_ISLNK(status.st_mode) else "not a regular file"
-
-
-def fingerprint_of(file: OpenFile) -> Fingerprint:
-    """Hash a file from end to end."""
-    digest = hashlib.sha256()
-    size = 0
-    while data := file.read_at(size, CHUNK):
-        digest.update(data)
-        size += len(data)
-    return Fingerprint(size=size, sha256=digest.hexdigest())
-
-
-def beginning_of(file: OpenFile, size: int) -> Fingerprint:
-    """Hash the first bytes of a file; fewer where it ends before."""
-    digest, at = hashlib.sha256(), 0
-    while at < size and (data := file.read_at(at, min(CHUNK, size - at))):
-        digest.update(data)
-        at += len(data)
-    return Fingerprint(size=at, sha256=digest.hexdigest())
 
 
 def differences(

@@ -15,7 +15,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, parse_segment_name
 from kraftool.decoders.walk import Faulty, Walk
-from kraftool.repair.disk import CHUNK, DataDirectory, RepairRefused, beginning_of
+from kraftool.repair.disk import DataDirectory, RepairRefused
+from kraftool.repair.fingerprints import fingerprint_of
 from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Piece, Plan
 from kraftool.repair.plan_file import PlanFile, PlanFileKind, is_acted_on
 from kraftool.repair.restored_file import Openers, ReadableFile, openers_of
@@ -24,6 +25,7 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.files import OpenFile
 from kraftool.storage.paths import open_path
+from kraftool.storage.source import chunks_of
 
 _SMALL = 1 << 20
 _TURN = {
@@ -172,7 +174,7 @@ def _begins_with(directory: DataDirectory, target: PlanFile, wanted: Fingerprint
     if file is None or wanted is None:
         return False
     try:
-        return beginning_of(file, wanted.size) == wanted
+        return fingerprint_of(file, (0, wanted.size)) == wanted
     finally:
         file.close()
 
@@ -246,13 +248,12 @@ class RestoredDirectories:
         file: ReadableFile = restored() if restored is not None else self._open(name, target)
         try:
             at = piece.start
-            while at < piece.end:
-                data = file.read_at(at, min(CHUNK, piece.end - at))
-                if not data:
-                    path = self._of(name).at(target)
-                    raise RepairRefused(f"{path} ends at {at}, before {piece.end}")
+            for data in chunks_of(file, piece.start, piece.end):
                 yield data
                 at += len(data)
+            if at < piece.end:
+                path = self._of(name).at(target)
+                raise RepairRefused(f"{path} ends at {at}, before {piece.end}")
         finally:
             file.close()
 

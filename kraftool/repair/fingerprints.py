@@ -1,53 +1,38 @@
 """SHA-256 of files and of stretches of them, as a plan names what it was made for.
 
-Owns reading in chunks, and taking bytes that another reads.
+Owns reading in pieces, and taking bytes that another reads.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable
 
 from kraftool.decoders.walk import Item, batch_of
 from kraftool.repair.plan import Fingerprint
-from kraftool.storage.source import ByteSource
+from kraftool.storage.source import ByteSource, ReadsAt, chunks_of
 
 MOST_OFFSETS = (1 << 31) - 1
 """A segment has no more: its indexes count in 32 bits."""
-_CHUNK = 1 << 20
 _RECENT = 1 << 16
 
 
-def fingerprint(source: ByteSource, *pieces: tuple[int, int] | bytes) -> Fingerprint:
-    """Of stretches of a file, with bytes between them."""
+def fingerprint_of(file: ReadsAt, *pieces: tuple[int, int] | bytes) -> Fingerprint:
+    """Of stretches of a file, with bytes between them; of all of it where none is named.
+
+    It is shorter than they are where the file ends before.
+    """
     digest, size = hashlib.sha256(), 0
-    for piece in pieces:
+    for piece in pieces or ((0, sys.maxsize),):
         if isinstance(piece, bytes):
             digest.update(piece)
             size += len(piece)
             continue
-        for data in _chunks(source, *piece):
+        for data in chunks_of(file, *piece):
             digest.update(data)
             size += len(data)
     return Fingerprint(size=size, sha256=digest.hexdigest())
-
-
-def whole_fingerprint(source: ByteSource) -> Fingerprint:
-    """Of all of a file, however long it turns out to be."""
-    digest, size = hashlib.sha256(), 0
-    while data := source.read_at(size, _CHUNK):
-        digest.update(data)
-        size += len(data)
-    return Fingerprint(size=size, sha256=digest.hexdigest())
-
-
-def _chunks(source: ByteSource, start: int, end: int) -> Iterator[bytes]:
-    while start < end:
-        data = source.read_at(start, min(_CHUNK, end - start))
-        if not data:
-            return
-        yield data
-        start += len(data)
 
 
 class PassingHash:
@@ -73,7 +58,7 @@ class PassingHash:
             self._recent += batch.data
             return
         with self._open() as source:
-            for data in _chunks(source, item.position, item.position + item.size):
+            for data in chunks_of(source, item.position, item.position + item.size):
                 self._settle(data)
 
     def take_plain(self, data: bytes, at: int, end: int) -> None:

@@ -32,7 +32,7 @@ from kraftool.decoders.walk import (
     WalkState,
     sequence_faults,
 )
-from kraftool.repair.fingerprints import MOST_OFFSETS, PassingHash, fingerprint
+from kraftool.repair.fingerprints import MOST_OFFSETS, PassingHash, fingerprint_of
 from kraftool.repair.offset_bounds import OffsetBounds
 from kraftool.repair.plain_batches import (
     BlockSums,
@@ -96,7 +96,7 @@ class LogSurvey:
         segment, batch = place
         noops = noops_like(batch)
         with self.segments[segment].open() as source:
-            after = fingerprint(
+            after = fingerprint_of(
                 source,
                 (0, batch.position),
                 noops,
@@ -141,7 +141,7 @@ class LogSurvey:
                 state = walk.state.next_segment()
                 size = self.fingerprints[base].size
                 if begin is not None:
-                    piece = fingerprint(source, (begin, size))
+                    piece = fingerprint_of(source, (begin, size))
                     slices.append(Slice(segment=base, start=begin, end=size, fingerprint=piece))
         return tuple(slices)
 

@@ -24,10 +24,10 @@ from kraftool.decoders.properties import ascii_value
 from kraftool.decoders.walk import Faulty, Walk
 from kraftool.raft.names import Endpoint, Voter, VoterSet
 from kraftool.raft.wire.batches import voter_set, voters_record
-from kraftool.repair.disk import CHUNK
 from kraftool.repair.plan_file import PlanFileKind, kind_of
 from kraftool.reports.election.read import DEFAULT_LISTENER
-from kraftool.storage.files import Files, OpenFile
+from kraftool.storage.files import Files
+from kraftool.storage.source import chunks_of
 
 HOST = "127.0.0.1"
 _WITH_VOTERS = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
@@ -136,19 +136,19 @@ def _rewrite(path: str, moved: Callable[[Voter], Voter]) -> None:
     try:
         at = 0
         for item in Walk(source.read_at):
-            for data in _pieces(source, item) if isinstance(item, Faulty) else [_with(item, moved)]:
-                target.write_at(at, data)
-                at += len(data)
+            if isinstance(item, Faulty):
+                pieces: Iterable[bytes] = chunks_of(
+                    source, item.position, item.position + item.size
+                )
+            else:
+                pieces = (_with(item, moved),)
+            for piece in pieces:
+                target.write_at(at, piece)
+                at += len(piece)
     finally:
         source.close()
         target.close()
     os.replace(new, path)
-
-
-def _pieces(source: OpenFile, damage: Faulty) -> Iterator[bytes]:
-    end = damage.position + damage.size
-    for position in range(damage.position, end, CHUNK):
-        yield source.read_at(position, min(CHUNK, end - position))
 
 
 def _with(batch: RecordBatch, moved: Callable[[Voter], Voter]) -> bytes:

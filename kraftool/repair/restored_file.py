@@ -13,13 +13,11 @@ from kraftool.repair.flipped_bit import FlippedBit
 from kraftool.repair.plan import Edit, Fingerprint, Piece
 from kraftool.repair.plan_file import PlanFile
 from kraftool.storage.entry import Entry, EntryPlace
-from kraftool.storage.source import ByteSource, ClosingSource
+from kraftool.storage.source import ByteSource, ClosingSource, ReadsAt
 
 
-class ReadableFile(Protocol):
+class ReadableFile(ReadsAt, Protocol):
     """An open file of a data directory or of a copy of one."""
-
-    def read_at(self, position: int, size: int) -> bytes: ...
 
     def close(self) -> None: ...
 

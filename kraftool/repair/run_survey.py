@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.names import write_segment_name
-from kraftool.repair.fingerprints import whole_fingerprint
+from kraftool.repair.fingerprints import fingerprint_of
 from kraftool.repair.log_runs import BatchKey, LogCopies, PlacedBatch, good_batches, runs_of
 from kraftool.repair.log_survey import SegmentFile
 from kraftool.repair.plan import Edit, Piece, RestoredRun
@@ -175,7 +175,7 @@ class _Restoring:
             yield Edit(
                 target=target,
                 before=file.fingerprint,
-                after=whole_fingerprint(PiecedSource(target.name, pieces, self._open)),
+                after=fingerprint_of(PiecedSource(target.name, pieces, self._open)),
                 pieces=pieces,
                 runs=tuple(_joined_runs(part.run for part in own if part.run is not None)),
             )

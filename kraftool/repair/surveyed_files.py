@@ -12,7 +12,7 @@ from kraftool.decoders.names import (
     parse_segment_name,
 )
 from kraftool.repair.document import DocumentError
-from kraftool.repair.fingerprints import whole_fingerprint
+from kraftool.repair.fingerprints import fingerprint_of
 from kraftool.repair.plan import Fingerprint
 from kraftool.repair.plan_file import PlanFile, PlanFileKind, target_of
 from kraftool.repair.survey import (
@@ -62,4 +62,4 @@ def _is_kafkas(target: PlanFile) -> bool:
 
 def _hash(entry: Entry) -> Fingerprint:
     with entry.open() as source:
-        return whole_fingerprint(source)
+        return fingerprint_of(source)

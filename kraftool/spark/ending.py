@@ -7,15 +7,13 @@ leaves out would stay behind.
 
 from __future__ import annotations
 
-import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
 from kraftool.decoders.errors import KraftoolError
-
-_ENDS = (signal.SIGTERM, signal.SIGHUP)
+from kraftool.storage.ending import ENDS, handled
 
 
 class EndingSignal(KeyboardInterrupt):
@@ -66,30 +64,12 @@ def failed_before(error: BaseException) -> KraftoolError | None:
 
 
 @contextmanager
-def handled(
-    numbers: Sequence[int], take: Callable[[int, FrameType | None], None]
-) -> Iterator[None]:
-    """Handle signals for a while. One that is ignored, as a SIGHUP by nohup, stays so. Outside of
-    the main thread there are none."""
-    is_main = threading.current_thread() is threading.main_thread()
-    kept = {number: signal.getsignal(number) for number in numbers if is_main}
-    for number, before in kept.items():
-        if before is not signal.SIG_IGN:
-            signal.signal(number, take)
-    try:
-        yield
-    finally:
-        for number, before in kept.items():
-            signal.signal(number, before)
-
-
-@contextmanager
 def ended_by_signals() -> Iterator[Termination]:
     """Let SIGTERM and SIGHUP end a run as an exception does, so that no JVM and no file stays
     behind, and then the process with 128 and their number."""
     ending = Termination()
     try:
-        with handled(_ENDS, ending.take):
+        with handled(ENDS, ending.take):
             yield ending
     except (EndingSignal, Exception) as error:
         if (failure := failed_before(error)) is not None:

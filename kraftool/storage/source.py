@@ -9,7 +9,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import BinaryIO, Protocol, Self
 
@@ -43,6 +43,20 @@ class ByteSource(Protocol):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None: ...
+
+
+class ReadsAt(Protocol):
+    """A file of which any part can be read."""
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """Read `size` bytes at `position`; fewer only where the file ends."""
+
+
+def chunks_of(file: ReadsAt, start: int = 0, end: int = sys.maxsize) -> Iterator[bytes]:
+    """Read a file in pieces, up to `end` or to where it ends before that."""
+    while start < end and (chunk := file.read_at(start, min(CHUNK, end - start))):
+        yield chunk
+        start += len(chunk)
 
 
 class ClosingSource:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from kraftool.spark.ending import EndingSignal, handled
+from kraftool.spark.ending import EndingSignal
+from kraftool.storage.ending import handled
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

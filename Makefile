@@ -179,9 +179,9 @@ soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for 
 	$(BIN)/python -m tests.differential.controller.fuzz_controller --seeds new --seconds 900
 	$(BIN)/python -m tests.differential.controller.fuzz_controller --seeds new --seconds 600 --kafka 4.4.0
 
-chaos: $(VENV)/.installed-dev  ## 200 rounds of faults on quorums of real Kafkas and of ours
-	KRAFTOOL_CHAOS_ROUNDS=$(ROUNDS) KRAFTOOL_WITNESS_ROUNDS=20 $(BIN)/python -m pytest -q -s \
-		tests/interop/test_node_chaos.py tests/interop/test_node_witness.py
+chaos: $(VENV)/.installed-dev  ## 200 rounds of faults on quorums of real Kafkas and of ours, with clients at work (ROUNDS=100)
+	KRAFTOOL_SOAK=1 KRAFTOOL_CHAOS_ROUNDS=$(ROUNDS) KRAFTOOL_WITNESS_ROUNDS=20 $(BIN)/python -m pytest -q -s \
+		tests/interop/test_node_chaos.py tests/interop/test_node_witness.py tests/interop/test_controller_chaos.py
 
 sim: $(VENV)/.installed-dev  ## quorums in virtual time: 10,000 seeds with all faults (SEEDS=4711)
 	$(BIN)/python tools/simulate.py --seeds $(SEEDS)

@@ -3,12 +3,12 @@
     make bench-controller
     python tests/bench/controller.py --partitions 20000 --brokers 300 --moved 5000
 
-Each side is one controller, on one disk and these cores, the other not running meanwhile. The
-brokers are simulated: each has its connection, registers, and sends heartbeats every two seconds as
-a broker does. Creates: topics of 40 partitions, five a request, three replicas each, one request
-after the other, while the heartbeats go on. Failover: one broker leads so many partitions and asks
-to be fenced; the time is taken until its answer, before which all of them have new leaders and that
-is committed. It refuses to judge: nothing here passes or fails.
+Each side is one controller, on one disk and these cores, the other not running meanwhile. Kafka's
+JVM has the options of Kafka's start script. The brokers are simulated: each has its connection,
+registers, and sends heartbeats every two seconds as a broker does. Creates: topics of 40
+partitions, five a request, three replicas each, one request after the other, while the heartbeats
+go on. Failover: one broker leads so many partitions and asks to be fenced; the time is taken until
+its answer, before which all of them have new leaders and that is committed.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def measure(root: Path, version: str, load: Load, *, are_ours: bool) -> Measured
         if are_ours:
             start_ours(cluster, node)
         else:
-            cluster.start(node, heap="-Xmx1g")
+            cluster.start(node, options=kafka.AS_SHIPPED)
         cluster.wait_leader()
         return asyncio.run(_measured(cluster, node, version, load))
 

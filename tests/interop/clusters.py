@@ -278,12 +278,17 @@ class Cluster:
 
     # --- running them -------------------------------------------------------------------------
 
-    def start(self, *nodes: Node, heap: str = "-Xmx300m") -> None:
-        """Start nodes together and wait until each answers (brokers: unfenced)."""
+    def start(self, *nodes: Node, heap: str = "-Xmx300m", options: Sequence[str] = ()) -> None:
+        """Start nodes together and wait until each answers (brokers: unfenced).
+
+        The JVM has `options` in place of those that suit a short life.
+        """
         for node in nodes:
             assert node.process is None, f"node {node.id} already runs"
             version = node.version or self.version
-            command = kafka.java_command(version, "kafka.Kafka", "server.properties", heap=heap)
+            command = kafka.java_command(
+                version, "kafka.Kafka", "server.properties", heap=heap, options=options
+            )
             log = self.logs / f"node-{node.id}.log"
             node.process = kafka.Process([*node.within, *command], log, cwd=node.directory)
             self.note(f"node {node.id}: start")

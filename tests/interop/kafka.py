@@ -53,6 +53,12 @@ PATIENCE_S = 120.0
 _UTF8 = ("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-Dsun.stdout.encoding=UTF-8")
 # Short-lived JVMs on few cores: the optimising compiler and a parallel collector only cost time.
 _LIGHT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:-UsePerfData")
+AS_SHIPPED = (
+    *("-Xms1G", "-Xmx1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20"),
+    *("-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent"),
+    *("-XX:MaxInlineLevel=15", "-Djava.awt.headless=true"),
+)
+"""What Kafka's own start script gives a server."""
 # What the JVM itself warns of does not belong to the output of a tool.
 _QUIET = ("-Xlog:disable", "-Xlog:all=warning:stderr")
 
@@ -233,15 +239,23 @@ def dump_log_class(version: str) -> str:
 
 
 def java_command(
-    version: str, target: str | Path, *args: str, heap: str = "-Xmx512m", level: str | None = None
+    version: str,
+    target: str | Path,
+    *args: str,
+    heap: str = "-Xmx512m",
+    level: str | None = None,
+    options: Sequence[str] = (),
 ) -> list[str]:
-    """The argument list that runs a class or a single-file Java source on a release's jars."""
+    """The argument list that runs a class or a single-file Java source on a release's jars.
+
+    The JVM is made for a short life; `options` are others in place of these.
+    """
     path = classpath(version)
     if isinstance(target, Path):
         path, target = f"{path}:{compiled(version, target)}", target.stem
     chosen = level or os.environ.get("KLEVEL") or "WARN"
     return [
-        *("java", heap, *_LIGHT, *_QUIET, *_archived(version), *_UTF8),
+        *("java", *(options or (heap, *_LIGHT)), *_QUIET, *_archived(version), *_UTF8),
         *(f"-Dklevel={chosen}", "-cp", path, target, *args),
     ]
 

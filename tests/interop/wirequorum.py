@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +65,10 @@ class Quorum(Cluster):
         node.ports[CONTROLLER] = self.proxy.front(node.id, self.own[node.id])
         node.settings["advertised.listeners"] = f"{CONTROLLER}://{node.at(CONTROLLER)}"
 
-    def start(self, *nodes: Node, heap: str = "-Xmx300m") -> None:
+    def start(self, *nodes: Node, heap: str = "-Xmx300m", options: Sequence[str] = ()) -> None:
         for node in nodes:
             java, *rest = kafka.java_command(
-                self.version, "kafka.Kafka", "server.properties", heap=heap
+                self.version, "kafka.Kafka", "server.properties", heap=heap, options=options
             )
             command = [java, f"-Dlog4j2.configurationFile={self.logging}", *rest]
             log = self.log_of(node.id)

@@ -18,6 +18,7 @@ import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -27,18 +28,19 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
  * Clients that go on while a cluster fails: an idempotent producer to the topic "plain", a group of two consumers
- * that reads it, and a transactional producer that writes each value to "first" and to "second", and takes every
- * fifth transaction back.
+ * and a share group of two that read it, and a transactional producer that writes each value to "first" and to
+ * "second", and takes every fifth transaction back.
  *
  * Arguments: the bootstrap servers, and milliseconds between two records of the idempotent producer; there is four
  * times as long between two transactions. It prints "ready" once each client has got somewhere. A line on stdin ends the
  * load; then it reads everything and prints what it found as one JSON object:
- * {"acknowledged", "lost", "twice", "unreadByGroup", "committed", "lostCommitted", "torn", "aborted", "errors"}.
+ * {"acknowledged", "lost", "twice", "unreadByGroup", "unreadBySharers", "committed", "lostCommitted", "torn", "aborted", "errors"}.
  */
 public class ClientLoad {
     static final ObjectMapper JSON = new ObjectMapper();
     static final Set<String> acknowledged = ConcurrentHashMap.newKeySet();
     static final Set<String> readByGroup = ConcurrentHashMap.newKeySet();
+    static final Set<String> readBySharers = ConcurrentHashMap.newKeySet();
     static final Set<String> committed = ConcurrentHashMap.newKeySet();
     static final Set<String> aborted = ConcurrentHashMap.newKeySet();
     static final Queue<String> errors = new ConcurrentLinkedQueue<>();
@@ -51,13 +53,14 @@ public class ClientLoad {
         servers = args[0];
         pause = Long.parseLong(args[1]);
         List<Thread> loading = List.of(started(ClientLoad::produce), started(ClientLoad::transact));
-        List<Thread> reading = List.of(started(ClientLoad::readAsGroup), started(ClientLoad::readAsGroup));
-        await(() -> acknowledged.size() > 20 && committed.size() > 3 && readByGroup.size() > 20);
+        List<Thread> reading = List.of(started(ClientLoad::readAsGroup), started(ClientLoad::readAsGroup),
+            started(ClientLoad::readAsSharer), started(ClientLoad::readAsSharer));
+        await(() -> acknowledged.size() > 20 && committed.size() > 3 && readByGroup.size() > 20 && readBySharers.size() > 20);
         System.out.println("ready");
         new BufferedReader(new InputStreamReader(System.in)).readLine();
         loads = false;
         for (Thread thread : loading) thread.join();
-        await(() -> readByGroup.containsAll(acknowledged));
+        await(() -> readByGroup.containsAll(acknowledged) && readBySharers.containsAll(acknowledged));
         reads = false;
         for (Thread thread : reading) thread.join();
 
@@ -72,6 +75,7 @@ public class ClientLoad {
         found.put("lost", without(acknowledged, plain));
         found.put("twice", twice.get());
         found.put("unreadByGroup", without(acknowledged, readByGroup));
+        found.put("unreadBySharers", without(acknowledged, readBySharers));
         found.put("committed", committed.size());
         found.put("lostCommitted", without(committed, first));
         found.put("torn", torn);
@@ -159,6 +163,23 @@ public class ClientLoad {
                     consumer.commitSync();
                 } catch (KafkaException rebalanced) {
                     // Another member reads them again.
+                }
+            }
+        }
+    }
+
+    /** The members take records from the same partitions; each poll acknowledges what the one before gave. */
+    static void readAsSharer() {
+        Properties settings = client("group.id", "sharers");
+        settings.remove("auto.offset.reset");
+        settings.remove("enable.auto.commit");
+        try (KafkaShareConsumer<String, String> consumer = new KafkaShareConsumer<>(settings)) {
+            consumer.subscribe(List.of("plain"));
+            while (reads) {
+                try {
+                    consumer.poll(Duration.ofMillis(200)).forEach(record -> readBySharers.add(record.value()));
+                } catch (KafkaException moved) {
+                    // Records that could not be acknowledged come again.
                 }
             }
         }

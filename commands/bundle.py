@@ -99,8 +99,11 @@ def bundle(
     from kraftool.commands.bundle_view import write_contents
     from kraftool.commands.new_file import NewFile, unwritable
     from kraftool.storage.ending import ending_in_order
+    from kraftool.storage.paths import refuse_folder_above
 
     to = Output(quiet=quiet)
+    for path in () if nodes.are_given else named:
+        refuse_folder_above(path)
     wish = BundleWish(log_bytes=server_log_mb * _MB, server_logs=server_logs)
     asked = remote_nodes(nodes, named, wish) if nodes.are_given else local_nodes(named, wish)
     quorum = LiveOptions(

@@ -41,5 +41,5 @@ def _words(node: NodeInBundle) -> str:
 
 def _write_missing(to: Output, missing: tuple[NotHad, ...]) -> None:
     for one in missing:
-        words = f"not in it: {one.subject}: {one.reason}"
+        words = f"without {one.subject}: {one.reason}"
         to.rich(Flow(text(words), lead="  ", again="    ", widest=READABLE))

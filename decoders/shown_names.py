@@ -11,7 +11,9 @@ _SHOWN: dict[str, str] = {}
 """By folder."""
 ODD = re.compile(r"[^\w./~+@:,-]")
 """A character that a shell or JSON would have to quote, in such a name."""
-_FOR_HOSTS = re.compile(r"kraftool recover (?:collect|apply|verify|undo)\b")
+_FOR_HOSTS = re.compile(
+    r"kraftool recover (?:collect|apply|verify|undo)\b|^(?: *\$ )?(?:cp|mv|tar|chown) "
+)
 """Commands for the host of a node, where its files have their own paths."""
 
 

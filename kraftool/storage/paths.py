@@ -152,6 +152,12 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
     return Location(path=path, kind=LocationKind.FILE, directory=os.path.dirname(path))
 
 
+def refuse_folder_above(path: str) -> None:
+    """Raise KraftoolError where PATH is a folder that only has data directories below it."""
+    if os.path.isdir(path) and any(likely_directories(path)):
+        _directory(path)
+
+
 def directories_of(path: str) -> tuple[str, ...]:
     """The directories to which a PATH leads."""
     location = open_path(path)

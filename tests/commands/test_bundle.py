@@ -332,3 +332,31 @@ def test_an_ended_run_leaves_nothing(tmp_path: Path, number: signal.Signals, cod
     assert running.returncode == code
     assert "Traceback" not in said
     assert list((tmp_path / "out").iterdir()) == list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_command_that_copies_files_names_them_as_on_their_host(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    """cp opens no bundle."""
+    settings = _absolute(QUORUM / "node-2", tmp_path)
+    directory = settings.parent / "data"
+    log = directory / PARTITION / f"{0:020}.log"
+    data = bytearray(log.read_bytes())
+    data[700] ^= 1
+    log.write_bytes(data)
+    file = tmp_path / "damaged.zip"
+    assert kraftool("bundle", settings, "--out", file).code == 0
+    copy = f"cp -a {directory} {directory}.copy"
+    assert f"$ {copy}" in kraftool("doctor", file).text
+    assert f'"{copy}"' in kraftool("doctor", file, "-o", "json").text
+
+
+def test_a_folder_above_a_data_directory_is_refused_as_elsewhere(
+    kraftool: Run, nodes: Nodes, tmp_path: Path
+) -> None:
+    folder = nodes[0].parent
+    bundled = kraftool("bundle", folder, "--out", tmp_path / "x.zip")
+    collected = kraftool("recover", "collect", folder, "--out", tmp_path / "x.collect")
+    assert bundled.narration == collected.narration
+    assert f"did you mean {folder}/data?" in bundled.narration
+    assert (bundled.code, (tmp_path / "x.zip").exists()) == (3, False)

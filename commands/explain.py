@@ -118,10 +118,11 @@ def explain(
 
 
 def _open(file: str) -> ByteSource:
+    from kraftool.storage.paths import path_here
     from kraftool.storage.source import BytesSource, FileSource, standard_input
 
     if file != "-":
-        return FileSource(file)
+        return FileSource(path_here(file))
 
     from kraftool.reports.explain.annotation import LARGEST_WHOLE
 

@@ -14,6 +14,7 @@ from typer import Argument, Option
 from kraftool.commands.exit_code import FailedError, RefusedError, UsageError
 from kraftool.commands.options import ScreenOptions
 from kraftool.commands.output import Output
+from kraftool.storage.bundle_names import bundle_place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -194,6 +195,10 @@ def absolute(roots: Sequence[str]) -> tuple[str, ...]:
     """ROOTs as they are named from anywhere: by workers, and by a later run in another folder."""
     if not all(roots):
         raise UsageError("a ROOT has an empty name", hint="a variable of the shell may be empty")
+    if bundle := next((root for root in roots if bundle_place(root) is not None), ""):
+        raise UsageError(
+            f"{bundle} is a bundle", hint=f"pipelines read directories: kraftool doctor {bundle}"
+        )
     return tuple(
         root if "://" in root else os.path.abspath(os.path.expanduser(root)) for root in roots
     )

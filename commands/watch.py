@@ -14,6 +14,7 @@ from kraftool.commands.output import Output
 from kraftool.commands.quorum_options import (
     LiveOptions,
 )
+from kraftool.storage.bundle_names import each_node
 
 if TYPE_CHECKING:
     from kraftool.reports.findings.finding import Finding
@@ -100,7 +101,7 @@ def watch(
         raise UsageError("--mute requires --once")
     left_out = finding_filter(None, mute)
     target = quorum.target() if quorum.bootstrap_controller else None
-    sources = Sources(target=target, directories=tuple(directories or ()))
+    sources = Sources(target=target, directories=tuple(each_node(directories or ())))
     if once and serve is not None:
         raise UsageError("--once and --serve cannot be used together", hint="choose one of them")
     if serve is not None:

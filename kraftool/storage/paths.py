@@ -135,10 +135,8 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
         return Location(path=path, kind=LocationKind.TAR)
     if is_backup(path):
         return _backup(path)
-    if (place := bundle_place(path)) is not None:
-        from kraftool.storage.bundle_files import here
-
-        return open_path(here(*place, directories_of), settings_alone=settings_alone)
+    if bundle_place(path) is not None:
+        return open_path(path_here(path), settings_alone=settings_alone)
     if os.path.isdir(path):
         return _directory(path)
     with FileSource(path) as source:
@@ -150,6 +148,15 @@ def open_path(path: str, *, settings_alone: bool = False) -> Location:
         if location is not None:
             return location
     return Location(path=path, kind=LocationKind.FILE, directory=os.path.dirname(path))
+
+
+def path_here(path: str) -> str:
+    """The path itself; where it leads into a bundle, that of the copy."""
+    if (place := bundle_place(path)) is None:
+        return path
+    from kraftool.storage.bundle_files import here
+
+    return here(*place, directories_of)
 
 
 def refuse_folder_above(path: str) -> None:

@@ -360,3 +360,27 @@ def test_a_folder_above_a_data_directory_is_refused_as_elsewhere(
     assert bundled.narration == collected.narration
     assert f"did you mean {folder}/data?" in bundled.narration
     assert (bundled.code, (tmp_path / "x.zip").exists()) == (3, False)
+
+
+def test_commands_that_open_files_by_themselves_read_a_bundle(
+    kraftool: Run, case: Path, nodes: Nodes
+) -> None:
+    """Each is compared with what it says of the nodes."""
+    log = nodes[1].parent / f"data/{PARTITION}/{0:020}.log"
+    here = kraftool("explain", f"{case}:node-3{log}", "--position", 639)
+    assert here.code == 0
+    assert here.text == kraftool("explain", log, "--position", 639).text
+    folders = [node.parent / "data" for node in nodes]
+    there = kraftool("watch", *folders, "--once", "-o", "json")
+    watched = kraftool("watch", case, "--once", "-o", "json")
+    assert _replicas(watched.text) == _replicas(there.text)
+    assert watched.code == there.code
+
+
+def _replicas(text: str) -> Any:
+    return [{**replica, "path": ""} for replica in json.loads(text)["replicas"]]
+
+
+def test_a_pipeline_refuses_a_bundle(kraftool: Run, case: Path) -> None:
+    refused = kraftool("pipeline", "audit", case)
+    assert (refused.code, "pipelines read directories" in refused.narration) == (2, True)

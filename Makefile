@@ -56,13 +56,18 @@ demo: $(VENV)/.installed  ## set up, unpack a quorum of real Kafka into build/de
 	@echo
 	@echo 'Your own: $(KRAFTOOL) doctor /path/to/metadata.log.dir   (or a server.properties, a single file, a tar)'
 
-# One run of all three targets, which share the workers: a target that waits for Kafka leaves the cores
+# One run of all targets, which share the workers: a target that waits for Kafka leaves the cores
 # to the others. Each prints its minutes and what it proved.
-test: $(VENV)/.installed-dev  ## all three targets below; a skipped test says what it needs
+test: $(VENV)/.installed-dev  ## all four targets below; a skipped test says what it needs
 	@$(TESTS)
 
-test-unit: $(VENV)/.installed-dev  ## formats, judgement, core and views agree with what is known of them: no JVM, no Spark
-	@$(TESTS) -m 'not (interop or spark)'
+# Few of its tests wait, and each worker collects all of them.
+test-unit: WORKERS = $(shell $(PYTHON) -c 'import os; print(len($(CORES)) + 1)')
+test-unit: $(VENV)/.installed-dev  ## formats, judgement, core and views agree with what is known of them, in under two minutes
+	@$(TESTS) -m 'not (interop or spark or slow)'
+
+test-cases: $(VENV)/.installed-dev  ## the same for each damage, seed, incident and screen: no JVM, no Spark
+	@$(TESTS) -m 'slow and not (interop or spark)'
 
 test-kafka: $(VENV)/.installed-dev  ## real Kafka reads what kraftool writes and does what kraftool says
 	@$(TESTS) -m 'interop and not spark'
@@ -70,8 +75,7 @@ test-kafka: $(VENV)/.installed-dev  ## real Kafka reads what kraftool writes and
 test-spark: $(VENV)/.installed-dev  ## the Spark sources and pipelines give the rows that the files have, real clusters included
 	@$(TESTS) -m spark
 
-quick: $(VENV)/.installed-dev  ## the quick part of test-unit, in under three minutes: no slow file and no dashboard
-	@$(TESTS) -m 'not (interop or spark or tui or slow)'
+quick: test-unit  ## another name of test-unit
 
 record: $(VENV)/.installed-dev  ## ask a release again what is recorded of it, and print what differs (KAFKA=4.4.0)
 	@$(BIN)/python tests/interop/record.py --kafka $(KAFKA)

@@ -1,4 +1,4 @@
-"""Each test is in exactly one of the three targets, whatever its markers are."""
+"""Each test is in exactly one of the targets, whatever its markers are."""
 
 from __future__ import annotations
 

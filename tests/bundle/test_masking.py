@@ -20,6 +20,8 @@ from tests.support.bundles import as_new_process, bundle_of, doctor
 from tests.support.copies import writable
 from tests.support.places import FIXTURES, PARTITION
 
+pytestmark = pytest.mark.slow
+
 SEEDS = 300 if os.environ.get("KRAFTOOL_SOAK") == "1" else 12
 MASKS = Masks(b"of this test")
 WITH_SECRETS = FIXTURES / "kafka-4.3.0/static-single/node-1/data"

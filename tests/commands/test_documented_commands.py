@@ -23,6 +23,8 @@ from tests.support.documented import Example, Machine, Steps, examples
 from tests.support.places import LOG, ROOT
 from tests.support.ports import HOST, free_ports
 
+pytestmark = pytest.mark.slow
+
 NODES = ("node-1", "node-2", "node-3", "node-11")
 UPGRADE = "kafka-4.3.0/upgrade"
 CLUSTER = "PEkXprY7S1u0acukNS_ggA"

@@ -16,6 +16,8 @@ from tests.commands.start_cases import CASES
 from tools import size
 from tools.size import Size, Start
 
+pytestmark = pytest.mark.slow
+
 MARGIN = 0.03
 """How far a number may be from the table's, either way. A change to a few modules stays within it;
 a command with fewer than 34 modules may import no other one. A gain has to be written down, too, so

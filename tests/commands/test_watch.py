@@ -26,6 +26,8 @@ from tests.support.json_contract import hold_document
 from tests.support.places import PARTITION
 from tests.tui.recording import pictures
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Any]
 NODES = "kafka-4.3.0/dynamic-quorum/node-{}/data"
 NOBODY = ("--bootstrap-controller", "127.0.0.1:1")

@@ -34,7 +34,7 @@ else:
     aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("textual_serve")
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.slow]
 
 _APPLICATION = """
 import os, pathlib, sys

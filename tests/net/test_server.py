@@ -15,6 +15,8 @@ from kraftool.net.guests import Limits, Listener
 from kraftool.net.server import Peer, Server
 from tests.net.serving import KNOWN, answer_to, framed, plain, serving, until
 
+pytestmark = pytest.mark.slow
+
 DESCRIBE: Value = {"topics": []}
 
 

@@ -29,6 +29,8 @@ from kraftool.raft.roles import Leader
 from tests.controller.bench import bootstrap, decide_by, directory, incarnation, ranges
 from tests.node.quorum import CLUSTER_ID, QUICK, Quorum
 
+pytestmark = pytest.mark.slow
+
 _LEVELS = {"kraft.version": (0, 1), "metadata.version": (7, 33)}
 
 

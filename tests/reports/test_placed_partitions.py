@@ -39,9 +39,12 @@ TOPIC = "A" * 21 + "Q"
 OTHER = "B" * 21 + "Q"
 PARTITIONS = 1000
 
-pytestmark = pytest.mark.skipif(
-    not fast_path.is_native(), reason="needs the native module: Rust, and make native"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not fast_path.is_native(), reason="needs the native module: Rust, and make native"
+    ),
+]
 
 
 def partition(topic_id: str, number: int, *, leader: int = 1, version: int = 2) -> bytes:

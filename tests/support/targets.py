@@ -1,14 +1,16 @@
-"""The three targets of the tests: by its markers each test is in exactly one of them."""
+"""The targets of the tests: by its markers each test is in exactly one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-TARGETS = ("test-unit", "test-kafka", "test-spark")
+TARGETS = ("test-unit", "test-cases", "test-kafka", "test-spark")
 
 
 def target_of(markers: Collection[str]) -> str:
     """Return the target of a test with these markers: what it needs most decides."""
     if "spark" in markers:
         return "test-spark"
-    return "test-kafka" if "interop" in markers else "test-unit"
+    if "interop" in markers:
+        return "test-kafka"
+    return "test-cases" if "slow" in markers else "test-unit"

@@ -25,7 +25,7 @@ from tests.tui.copied_directories import copied, damaged
 from tests.tui.dashboards import AT_MS, app_of, dashboard, press
 from tests.tui.recording import Replayed
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.slow]
 _DRAWINGS = re.compile(r"[\s─│┌┐└┘╭╮╰╯━┃▀-▟●·┴]*")
 _LINE_INPUTS = {"log": "f", "state": "o", "timeline": "f", "what_if": "c"}
 

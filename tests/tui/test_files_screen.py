@@ -36,7 +36,7 @@ from tests.tui.dashboards import (
 )
 from tests.tui.screens import assert_snapshot
 
-pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("folder")]
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("folder"), pytest.mark.slow]
 Body = Callable[[Pilot[None], FilesScreen], Awaitable[None]]
 
 

@@ -20,7 +20,7 @@ from tests.tui.copied_directories import LOG, copied
 from tests.tui.dashboards import AT_MS, dashboard, press, shown
 from tests.tui.recording import Replayed
 
-pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("folder")]
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("folder"), pytest.mark.slow]
 Steps = Callable[[Pilot[None]], Awaitable[None]]
 _CHECKPOINT = "__cluster_metadata-0/00000000000000000203-0000000003.checkpoint"
 

@@ -40,7 +40,7 @@ from tests.tui.dashboards import press, settled, told
 from tests.tui.recording import Replayed, pictures
 from tests.tui.screens import assert_snapshot, screen
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.slow]
 Steps = Callable[[WatchApp, Pilot[None]], Awaitable[None]]
 
 

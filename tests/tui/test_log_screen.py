@@ -32,7 +32,7 @@ from tests.tui.dashboards import (
 )
 from tests.tui.screens import assert_snapshot, screen
 
-pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root"), pytest.mark.slow]
 NODE = QUORUM / "node-2/data"
 OTHER = QUORUM / "node-3/data"
 ABORTED = Path("fixtures/built/aborted-transaction/node-1/data")

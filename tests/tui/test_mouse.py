@@ -18,7 +18,7 @@ from kraftool.tui.widgets.lines import Lines
 from kraftool.watching.task import Task
 from tests.tui.dashboards import QUORUM, Still, app_of, dashboard, press, settled, shown
 
-pytestmark = pytest.mark.usefixtures("at_the_root")
+pytestmark = [pytest.mark.usefixtures("at_the_root"), pytest.mark.slow]
 
 _ASKING = {
     "log": ("Filter", "Go to"),

@@ -24,7 +24,7 @@ from tests.tui.dashboards import press, settled
 from tests.tui.recording import Replayed, pictures, views
 from tests.tui.screens import assert_snapshot, screen
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.slow]
 
 LOOKS = [
     ("healthy", DARK, (80, 24)),

@@ -14,7 +14,7 @@ from kraftool.tui.widgets.state_finder import StateFinder
 from tests.tui.dashboards import QUORUM, Still, app_of, look_at, press, settled, write
 from tests.tui.screens import assert_snapshot, screen
 
-pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root"), pytest.mark.slow]
 NODE = QUORUM / "node-2/data"
 Body = Callable[[Pilot[None], StateScreen], Awaitable[None]]
 

@@ -36,7 +36,7 @@ from tests.tui.dashboards import (
 )
 from tests.tui.screens import assert_snapshot, screen
 
-pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root"), pytest.mark.slow]
 NODE = QUORUM / "node-2/data"
 Body = Callable[[Pilot[None], StateScreen], Awaitable[None]]
 

@@ -33,7 +33,7 @@ from tests.tui.dashboards import (
 )
 from tests.tui.screens import assert_snapshot, screen
 
-pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root"), pytest.mark.slow]
 NODES = tuple(QUORUM / f"node-{number}/data" for number in (1, 2, 3))
 Body = Callable[[Pilot[None], TimelineScreen], Awaitable[None]]
 

@@ -21,7 +21,7 @@ from kraftool.watching.watcher import Watcher
 from tests.commands.test_secrets import assert_no_secret
 from tests.tui.screens import screen
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.slow]
 SCENARIO = "kafka-4.3.0/static-single"
 
 

@@ -38,7 +38,7 @@ from tests.tui.dashboards import (
 from tests.tui.recording import Replayed, pictures
 from tests.tui.screens import assert_snapshot
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.slow]
 _RUNS = 3
 Body = Callable[[Pilot[None], WhatIfScreen], Awaitable[None]]
 

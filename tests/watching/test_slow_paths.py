@@ -18,6 +18,8 @@ from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
 from tests.watching.virtual_time import REFUSES, SILENT, SlowQuorum
 
+pytestmark = pytest.mark.slow
+
 MINUTE = 60.0
 PALETTE = Palette(**dict.fromkeys((field.name for field in fields(Palette)), Style()))
 _BEGINS = "watching begins: node 1 leads epoch 5"

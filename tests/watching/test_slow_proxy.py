@@ -20,6 +20,8 @@ from tests.client.scripted_quorum import Quorum
 from tests.support.peers_proxy import proxied
 from tests.support.ports import free_ports
 
+pytestmark = pytest.mark.slow
+
 PATIENT_S = 60.0
 """A busy machine is not what is tried."""
 

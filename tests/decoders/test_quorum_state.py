@@ -166,6 +166,18 @@ def test_positions_count_bytes_and_not_characters() -> None:
     assert findings[0].position == data.index(b"x,")
 
 
+@pytest.mark.parametrize(("between", "text"), [(b"", b"x"), (b" \t", b"x"), (b"", b"rubbish")])
+def test_text_after_the_object_is_reported_where_it_begins(between: bytes, text: bytes) -> None:
+    _, (finding,) = quorum_state.decode(V1 + between + text)
+    assert finding.position == len(V1 + between)
+    assert "Kafka does not look at it" in finding.reason
+
+
+@pytest.mark.parametrize("end", [b"", b" ", b"\n", b"\r\n"])
+def test_nothing_is_reported_after_the_object_where_nothing_is(end: bytes) -> None:
+    assert quorum_state.decode(V1 + end)[1] == ()
+
+
 def test_the_last_of_two_values_counts_and_is_reported() -> None:
     file, findings = quorum_state.decode(v1(b'"leaderId":1', b'"leaderId":1,"leaderId":7'))
     assert file.quorum_state is not None

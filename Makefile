@@ -282,11 +282,10 @@ native: $(VENV)/.installed-dev  ## build the native module again, and write the 
 	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@$(KRAFTOOL) --version
 
-wheel: $(VENV)/.installed-dev $(PACKAGING)/.installed  ## sdist and wheels into dist/, built twice, and tried in empty environments
+wheel: $(VENV)/.installed-dev $(PACKAGING)/.installed  ## sdist and wheels into dist/, tried in empty environments
 	@rm -rf dist build
 	@packaging/wheels.sh
 	@touch dist/.complete
-	@packaging/again.sh wheels
 	@$(BIN)/python tools/try_wheels.py dist
 
 # Needs root and Debian: mmdebstrap makes the image, and the empty hosts where everything is tried.
@@ -297,7 +296,7 @@ packages: wheel $(PACKAGING)/.tools monitoring  ## all that a release has into d
 	@packaging/deb.sh
 	@packaging/sbom.sh
 	@packaging/audit.sh
-	@packaging/again.sh program image deb
+	@packaging/again.sh wheels program image deb
 	@packaging/publish.sh --dry-run
 	@$(BIN)/python tools/try_packages.py dist
 

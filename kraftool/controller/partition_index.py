@@ -1,8 +1,8 @@
 """The partitions by broker and directory, so that the failure of one costs what it changes.
 
-Owns five questions: which partitions have a broker in their ISR, in their ELR, as their leader (or
-have none), which have a replica in a directory, and which are not led by their preferred replica.
-It is a view of the topics' state and is made from an image in one pass.
+Owns five questions: which partitions have a broker in their ISR or in their ELR, which have no
+leader (and whether a broker leads any), which have a replica in a directory, and which are not led
+by their preferred replica. It is a view of the topics' state and is made from an image in one pass.
 """
 
 from __future__ import annotations
@@ -36,9 +36,6 @@ class _Holdings(Generic[_Holder]):
         """A copy, since whoever asks is about to change it."""
         return tuple(self._partitions.get(holder, ()))
 
-    def has_any(self, holder: _Holder) -> bool:
-        return bool(self._partitions.get(holder))
-
     def add(self, key: PartitionKey, holders: Collection[_Holder]) -> None:
         """A partition that was not here before."""
         of = self._partitions
@@ -71,7 +68,9 @@ class PartitionIndex:
     def __init__(self) -> None:
         self._in_isr: _Holdings[int] = _Holdings()
         self._in_elr: _Holdings[int] = _Holdings()
-        self._led: _Holdings[int] = _Holdings()
+        self._led: dict[int, int] = {}
+        """How many partitions each broker leads."""
+        self._leaderless: dict[PartitionKey, None] = {}
         self._in_directory: _Holdings[str] | None = None
         """Made when it is asked for: most brokers never lose a directory and live on."""
         self._not_preferred: dict[PartitionKey, None] = {}
@@ -89,7 +88,7 @@ class PartitionIndex:
         """A partition that was not here before."""
         leader = partition.leader
         self._in_isr.add(key, partition.isr)
-        self._led.add(key, (leader,))
+        self._lead(key, leader, 1)
         if partition.elr:
             self._in_elr.add(key, partition.elr)
         if self._in_directory is not None:
@@ -109,13 +108,26 @@ class PartitionIndex:
             return
         self._in_isr.change(key, before.isr if before else (), after.isr if after else ())
         self._in_elr.change(key, before.elr if before else (), after.elr if after else ())
-        self._led.change(key, (before.leader,) if before else (), (after.leader,) if after else ())
+        if (before and before.leader) != (after and after.leader):
+            if before is not None:
+                self._lead(key, before.leader, -1)
+            if after is not None:
+                self._lead(key, after.leader, 1)
         if self._in_directory is not None:
             self._in_directory.change(key, _directories(before), _directories(after))
         if after is not None and after.leader != after.replicas[0]:
             self._not_preferred[key] = None
         else:
             self._not_preferred.pop(key, None)
+
+    def _lead(self, key: PartitionKey, leader: int, change: int) -> None:
+        """A partition has this leader (1), or has it no longer (-1)."""
+        if leader != NO_LEADER:
+            self._led[leader] = self._led.get(leader, 0) + change
+        elif change > 0:
+            self._leaderless[key] = None
+        else:
+            del self._leaderless[key]
 
     def with_isr(self, broker_id: int) -> tuple[PartitionKey, ...]:
         return self._in_isr.of(broker_id)
@@ -135,10 +147,11 @@ class PartitionIndex:
         return self._in_directory.of(directory)
 
     def is_leader_of_any(self, broker_id: int) -> bool:
-        return self._led.has_any(broker_id)
+        return self._led.get(broker_id, 0) > 0
 
     def leaderless(self) -> tuple[PartitionKey, ...]:
-        return self._led.of(NO_LEADER)
+        """A copy, since whoever asks is about to change it."""
+        return tuple(self._leaderless)
 
     def not_led_by_preferred(self) -> Iterator[PartitionKey]:
         return iter(tuple(self._not_preferred))

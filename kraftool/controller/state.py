@@ -22,7 +22,7 @@ from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import ELR_VERSION, METADATA_VERSION
 from kraftool.image.replay import RecordValue
-from kraftool.image.topics import PartitionRegistration, TopicImage
+from kraftool.image.topics import PartitionOf, PartitionRegistration, TopicImage
 from kraftool.image.uuids import LOST, MIGRATING, UNASSIGNED
 
 
@@ -218,6 +218,11 @@ class ControllerState:
 
     def partitions_of(self, topic_id: str) -> Mapping[int, PartitionRegistration]:
         return self._delta.topics.partitions(topic_id)
+
+    @property
+    def partition_of(self) -> PartitionOf:
+        """How another state finds the partitions that it has in common with this one."""
+        return self._delta.topics.partition
 
     def partition(self, key: PartitionKey) -> PartitionRegistration | None:
         return self._delta.topics.partition(*key)

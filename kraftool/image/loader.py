@@ -15,6 +15,7 @@ from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.replay import RecordValue, Replayer, ReplayError
 from kraftool.image.seen import SeenChanges
+from kraftool.image.topics import PartitionOf
 
 BEGIN, END, ABORT = "BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord"
 TRANSACTION_RECORDS = frozenset({BEGIN, END, ABORT})
@@ -42,6 +43,7 @@ class ImageLoader:
 
     def __init__(self, image: MetadataImage = EMPTY) -> None:
         self._seen: SeenChanges | None = None
+        self._twin: PartitionOf | None = None
         self._delta = MetadataDelta(image)
         self._before: MetadataImage | None = None
         """What is visible while a transaction is open."""
@@ -169,8 +171,15 @@ class ImageLoader:
             self._seen = seen
             self._delta.watch(seen)
 
+    def share_with(self, twin: PartitionOf | None) -> None:
+        """Have one value for partitions that are equal in another state; None: no longer."""
+        self._twin = self._delta.topics.twin = twin
+
     def _delta_of(self, image: MetadataImage) -> MetadataDelta:
+        """The next delta. Nothing keeps the one before, which has another image below it."""
+        self._quick, self._quick_of = {}, None
         delta = MetadataDelta(image)
+        delta.topics.twin = self._twin
         if self._seen is not None:
             delta.watch(self._seen)
         return delta

@@ -6,7 +6,7 @@ leader epoch, also the same leader named again; every change raises the partitio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -32,6 +32,8 @@ RECOVERED, RECOVERING = 0, 1
 _MOST_SHARED = 100_000
 
 Replicas = tuple[int, ...]
+PartitionOf = Callable[[str, int], "PartitionRegistration | None"]
+"""A partition of a state, by the id of its topic and its number."""
 
 
 class PartitionRegistration(NamedTuple):
@@ -203,6 +205,13 @@ def _recovery_state(value: int) -> int:
     return value
 
 
+def _one_of(
+    partition: PartitionRegistration, other: PartitionRegistration | None
+) -> PartitionRegistration:
+    """The other one if they are equal, so that one of them can go."""
+    return other if other == partition else partition
+
+
 class _Topic:
     """A topic that changed: its partitions are copied when the first of them does."""
 
@@ -256,6 +265,8 @@ class TopicsDelta:
     def __init__(self, image: TopicsImage) -> None:
         self.seen: SeenChanges | None = None
         """Takes each change, if a caller wants them."""
+        self.twin: PartitionOf | None = None
+        """Another state with mostly the same partitions: equal ones are one value in both."""
         self._image = image
         self._topics: Overlay[str, TopicImage] = Overlay(image.by_id)
         self._names: Overlay[str, TopicImage] = Overlay(image.by_name)
@@ -354,7 +365,7 @@ class TopicsDelta:
         last_known_elr = tuple(record.get("lastKnownElr") or ())
         number = record["partitionId"]
         was_there = self.seen is not None and number in topic.partitions
-        topic.partitions[number] = made = PartitionRegistration(
+        made = PartitionRegistration(
             share(replicas, replicas),
             share(directories, directories),
             share(isr, isr),
@@ -367,6 +378,9 @@ class TopicsDelta:
             record["leaderEpoch"],
             record["partitionEpoch"],
         )
+        if self.twin is not None:
+            made = _one_of(made, self.twin(topic_id, number))
+        topic.partitions[number] = made
         if self.seen is not None:
             self.seen.partitions.append((topic, number, made, was_there))
 
@@ -421,6 +435,8 @@ class TopicsDelta:
         if partition is None:
             raise ReplayError(f"there is no partition {number} of topic id {topic_id} to change")
         changed = merge(partition, record)
+        if self.twin is not None:
+            changed = _one_of(changed, self.twin(topic_id, number))
         topic = topic or self._changed(topic_id)
         topic.partitions[number] = changed
         if self.seen is not None:

@@ -252,6 +252,7 @@ class Controlling:
         """Not the controller any more: tell whoever waits."""
         self._timed_out = self.timed_out_heartbeats
         self._epoch, self.active, self._turn = -1, None, None
+        self._machine.loader.share_with(None)
         self._queue.clear()
         if self._work is not None:
             self._work.cancel()  # a thread that is at it fails soon, and nobody looks at that
@@ -332,6 +333,8 @@ class Controlling:
             return []  # and `stepped` ends the claim, if nobody has
         if self.active is None and turn.active is not None:
             say("active controller", epoch=self._epoch, offset=turn.next_offset)
+            # What it decides is committed and replayed soon: most partitions are in both states.
+            self._machine.loader.share_with(turn.active.state.partition_of)
         self.active, self._turn, self._work = turn.active, None, None
         if error is not None:
             return self._failed(error)

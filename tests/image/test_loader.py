@@ -133,3 +133,18 @@ def test_replay_goes_on_from_a_snapshots_image() -> None:
     loader.replay(1, *partition())
     assert loader.image().topics.partitions == 1
     assert EMPTY.topics.partitions == 0
+
+
+def test_partitions_that_another_state_has_too_are_kept_once() -> None:
+    """Also over a transaction, and only where they are equal."""
+    other = load([topic(), partition(0), partition(1), partition(2, leaderEpoch=7)])
+    loader = ImageLoader()
+    loader.share_with(other.delta.topics.partition)
+    records = [topic(), BEGIN, partition(0), partition(1), partition(2), END, NOOP]
+    for offset, (name, value) in enumerate(records):
+        loader.replay(offset, name, value)
+    mine, theirs = (state.image().topics.by_id[FOO].partitions for state in (loader, other))
+    assert [mine[number] is theirs[number] for number in range(3)] == [True, True, False]
+    assert (mine[2].leader_epoch, theirs[2].leader_epoch) == (0, 7)
+    loader.replay(9, *change(leader=2))
+    assert loader.image().topics.by_id[FOO].partitions[0] != theirs[0]

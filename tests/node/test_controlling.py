@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +18,7 @@ from kraftool.controller.heartbeats import Session
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.framing import encode_record
+from kraftool.image.topics import PartitionRegistration
 from kraftool.node import controlling as module
 from kraftool.node.controlling import Controlling
 from kraftool.node.machine import ImageMachine
@@ -43,10 +47,11 @@ class Controllers:
         self.quorum = Quorum(root, ids, consumer=self._consumer)
         self.preferred, self.settings = preferred, settings
         self.of: dict[int, Controlling] = {}
+        self.machines: dict[int, ImageMachine] = {}
 
     def _consumer(self, runner: Runner) -> ImageMachine:
-        machine = ImageMachine(runner)
         node_id = runner.settings.node_id or 0
+        machine = self.machines[node_id] = ImageMachine(runner)
         settings = ControllerSettings(
             node_id=node_id, cluster_id=CLUSTER_ID, bootstrap=bootstrap(), **self.settings
         )
@@ -233,6 +238,34 @@ def test_a_claim_begins_with_the_index_of_its_own_image(tmp_path: Path) -> None:
         assert len(active.state.partitions.with_isr(1)) == 30
 
     asyncio.run(run(Controllers(tmp_path, 1, max_idle_ms=None), claims))
+
+
+def test_what_the_controller_made_is_kept_once_until_its_claim_ends(tmp_path: Path) -> None:
+    """In its state and in the image of what is committed, which all nodes have."""
+
+    async def makes(controllers: Controllers) -> None:
+        node_id = await controllers.active()
+        controlling, machine = controllers.of[node_id], controllers.machines[node_id]
+        answer = await controlling.ask("BrokerRegistration", 4, registration(1))
+        await controlling.ask("BrokerHeartbeat", 1, heartbeat(1, answer["brokerEpoch"]))
+        await controlling.ask("CreateTopics", 7, creation(partitions=30, replicas=1))
+
+        def committed() -> Mapping[int, PartitionRegistration] | None:
+            topic = machine.image.topics.by_name.get("foo")
+            return topic.partitions if topic is not None and len(topic.partitions) == 30 else None
+
+        partitions = await controllers.quorum.until("the partitions in the image", committed)
+        assert controlling.active is not None
+        topic_id = machine.image.topics.by_name["foo"].id
+        find = weakref.WeakMethod(controlling.active.state.partition_of)
+        its = controlling.active.state.partition_of
+        assert all(its(topic_id, number) is made for number, made in partitions.items())
+        del its
+        controlling.close()
+        gc.collect()
+        assert find() is None, "the image lets go of that state"
+
+    asyncio.run(run(Controllers(tmp_path, 1, max_idle_ms=None), makes))
 
 
 def test_qc20_and_qc29_who_waits_is_told_when_the_leadership_moves(tmp_path: Path) -> None:

@@ -89,6 +89,7 @@ def watch(
 
     Nothing is changed or locked. The quorum does not see kraftool as an observer.
     """
+    from kraftool.storage.paths import path_here
     from kraftool.watching.sources import Sources
 
     if not directories and not quorum.bootstrap_controller:
@@ -102,6 +103,8 @@ def watch(
     left_out = finding_filter(None, mute)
     target = quorum.target() if quorum.bootstrap_controller else None
     sources = Sources(target=target, directories=tuple(each_node(directories or ())))
+    for directory in sources.directories:
+        path_here(directory)  # a node of a bundle is unpacked once, before others look for it
     if once and serve is not None:
         raise UsageError("--once and --serve cannot be used together", hint="choose one of them")
     if serve is not None:

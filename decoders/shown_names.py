@@ -41,5 +41,10 @@ def forget() -> None:
     _SHOWN.clear()
 
 
+def every() -> dict[str, str]:
+    """The name of each folder that has one."""
+    return dict(_SHOWN)
+
+
 def has_any() -> bool:
     return bool(_SHOWN)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from kraftool.decoders import shown_names
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.shown_names import ODD, show_as
 from kraftool.storage.ending import ending_in_order
@@ -78,6 +78,10 @@ class Bundle:
         return self._unpacked[name]
 
 
+_opened: dict[str, Bundle] = {}
+Carried = tuple[dict[str, Bundle], dict[str, str]]
+
+
 def here(file: str, within: str, directories_of: DirectoriesOf) -> str:
     """The path of a copy of what a PATH names in a bundle. Raises KraftoolError."""
     bundle = opened(file)
@@ -117,9 +121,32 @@ def collect_file(file: str, within: str, directories_of: DirectoriesOf) -> str |
     return copy if os.path.exists(copy) else None
 
 
-@cache
 def opened(file: str) -> Bundle:
-    """Read what a bundle has. Raises KraftoolError."""
+    """What a bundle has; it is read once. Raises KraftoolError."""
+    if file not in _opened:
+        _opened[file] = _read(file)
+    return _opened[file]
+
+
+def carried() -> Carried:
+    """What another process needs to read the copies that this one made."""
+    return dict(_opened), shown_names.every()
+
+
+def carry(there: Carried) -> None:
+    """Read the copies of another process, which removes them. It is the parent of this one."""
+    bundles, names = there
+    _opened.update(bundles)
+    for folder, name in names.items():
+        show_as(folder, name)
+
+
+def forget() -> None:
+    """Open every bundle anew from now on."""
+    _opened.clear()
+
+
+def _read(file: str) -> Bundle:
     with _Zip(file) as bundle:
         manifest = bundle.manifest()
     nodes = {}

@@ -20,6 +20,7 @@ from typing import IO, Any, TypeVar
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.logs.processes import ends_with_parent
+from kraftool.storage import bundle_files
 from kraftool.watching.task import StoppedError, Task
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ def apart(function: Callable[..., T], *arguments: object, task: Task) -> T:
         with suppress(BrokenPipeError):  # it has ended already; what it told counts
             # The program that needs no Python unpacks itself for the child, which knows where to.
             path = [] if getattr(sys, "frozen", False) else sys.path
-            for message in (path, (function, arguments)):
+            for message in (path, (function, arguments, bundle_files.carried())):
                 process.stdin.write(pickle.dumps(message))
             process.stdin.close()
         result: T = _listen(process.stdout, task)
@@ -105,7 +106,8 @@ def child() -> None:
     ends_with_parent(signal.SIGKILL)()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(_NICE)
-    function, arguments = pickle.load(sys.stdin.buffer)
+    function, arguments, bundles = pickle.load(sys.stdin.buffer)
+    bundle_files.carry(bundles)
     # The pipe is for results alone: nothing that a library might print gets into it.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -40,12 +40,12 @@ def bundle_of(
 @contextmanager
 def as_new_process() -> Iterator[None]:
     """What one process has opened is nothing to the next one."""
-    bundle_files.opened.cache_clear()
+    bundle_files.forget()
     shown_names.forget()
     try:
         yield
     finally:
-        bundle_files.opened.cache_clear()
+        bundle_files.forget()
         shown_names.forget()
 
 

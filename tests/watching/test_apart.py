@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
 
+from kraftool.decoders import shown_names
 from kraftool.decoders.errors import KraftoolError
+from kraftool.storage.paths import path_here
 from kraftool.watching.child_process import apart
 from kraftool.watching.task import StoppedError, Task
-from tests.support.places import ROOT
+from tests.support.bundles import as_new_process, bundle_of
+from tests.support.places import FIXTURES, ROOT
 
 
 def _pid(task: Task) -> int:
@@ -45,6 +49,11 @@ def _silent(path: str, task: Task) -> None:
     """Says that it is there, in a file, and then nothing ever again."""
     Path(path).write_text(str(os.getpid()))
     threading.Event().wait()
+
+
+def _place(path: str, task: Task) -> tuple[str, str]:
+    here = path_here(path)
+    return here, shown_names.shown(here)
 
 
 def test_it_runs_elsewhere() -> None:
@@ -116,3 +125,22 @@ def test_a_process_that_nobody_wants_is_gone_though_it_says_nothing(tmp_path: Pa
     assert len(errors) == 1
     with pytest.raises(ProcessLookupError):
         os.kill(int(there.read_text()), 0)
+
+
+def test_it_reads_the_copies_of_a_bundle_that_its_parent_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is killed when it has told its result, so that copies of its own would stay behind."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    file = tmp_path / "case.zip"
+    [node] = bundle_of(FIXTURES / "kafka-4.3.0/static-single/node-1/data", file=file).nodes
+    with as_new_process():
+        here = path_here(f"{file}:{node.name}")
+        copies = list(scratch.iterdir())
+        there, shown = apart(_place, f"{file}:{node.name}", task=Task())
+        assert there == here
+        assert shown.startswith(f"{file}:{node.name}")
+        assert list(scratch.iterdir()) == copies

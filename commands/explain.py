@@ -118,11 +118,15 @@ def explain(
 
 
 def _open(file: str) -> ByteSource:
-    from kraftool.storage.paths import path_here
+    from kraftool.storage.bundle_names import bundle_place
     from kraftool.storage.source import BytesSource, FileSource, standard_input
 
     if file != "-":
-        return FileSource(path_here(file))
+        if bundle_place(file) is not None:
+            from kraftool.storage.paths import path_here
+
+            file = path_here(file)
+        return FileSource(file)
 
     from kraftool.reports.explain.annotation import LARGEST_WHOLE
 

@@ -221,7 +221,7 @@ class ControllerState:
 
     @property
     def partition_of(self) -> PartitionOf:
-        """How another state finds the partitions that it has in common with this one."""
+        """The function by which another state finds the partitions that are in both."""
         return self._delta.topics.partition
 
     def partition(self, key: PartitionKey) -> PartitionRegistration | None:

@@ -122,14 +122,14 @@ def collect_file(file: str, within: str, directories_of: DirectoriesOf) -> str |
 
 
 def opened(file: str) -> Bundle:
-    """What a bundle has; it is read once. Raises KraftoolError."""
+    """Return what a bundle has, which is read once. Raises KraftoolError."""
     if file not in _opened:
         _opened[file] = _read(file)
     return _opened[file]
 
 
 def carried() -> Carried:
-    """What another process needs to read the copies that this one made."""
+    """Return what another process needs to read the copies that this one made."""
     return dict(_opened), shown_names.every()
 
 

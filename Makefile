@@ -61,7 +61,7 @@ demo: $(VENV)/.installed  ## set up, unpack a quorum of real Kafka into build/de
 test: $(VENV)/.installed-dev  ## all four targets below; a skipped test says what it needs
 	@$(TESTS)
 
-# Few of its tests wait, and each worker collects all of them.
+# One worker more than there are cores: few of its tests wait, and each worker has to collect them all.
 test-unit: WORKERS = $(shell $(PYTHON) -c 'import os; print(len($(CORES)) + 1)')
 test-unit: $(VENV)/.installed-dev  ## formats, judgement, core and views agree with what is known of them, in under two minutes
 	@$(TESTS) -m 'not (interop or spark or slow)'

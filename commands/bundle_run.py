@@ -157,7 +157,7 @@ def _copied(
         logged = _pod_log(node, seconds, limits.server_logs, of_node.not_had)
         of_node.server_logs += logged
     elif not of_node.server_logs:
-        reason = "none was found: name their folder on the node with --server-logs"
+        reason = "none was found. Name their folder on the node with --server-logs"
         of_node.not_had.append(NotHad(subject="server logs", reason=reason))
     of_node.part = replace(
         of_node.part,
